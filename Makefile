@@ -1,0 +1,101 @@
+# Pawl: one non-recursive file. Everything built lies below $(BUILD).
+#
+#   make            the programs            make check      every test that needs no GPU
+#   make demo       the main job, shown     make format     clang-format in place
+#
+# SAN=address|thread builds with that sanitizer (use another BUILD with it).
+
+BUILD ?= build
+CC ?= gcc
+OPT ?= -O2
+WARN ?= -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith -Wvla
+WERROR ?=
+SAN ?=
+VERSION := 0.1.0
+
+san_flags := $(if $(filter address,$(SAN)),-fsanitize=address$(comma)undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)
+san_flags += $(if $(filter thread,$(SAN)),-fsanitize=thread -fno-omit-frame-pointer)
+comma := ,
+
+CPPFLAGS += -I. -D_GNU_SOURCE -DPAWL_VERSION='"$(VERSION)"'
+CFLAGS += -std=gnu11 $(OPT) -g $(WARN) $(if $(WERROR),-Werror) $(san_flags) -fstack-protector-strong
+LDFLAGS += $(san_flags) -pthread
+LDLIBS += -lrt
+
+MAKEFLAGS += --no-builtin-rules
+.DELETE_ON_ERROR:
+.SECONDARY:
+
+all: programs
+
+# ---------------------------------------------------------------- libraries
+# A file in a folder of kernels/ is a template: compiled once for each curve. Files in kernels/ itself are compiled once.
+curves := bn254 bls12381
+kernel_templates := $(wildcard kernels/*/*.c)
+kernel_objects := $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard kernels/*.c)) \
+    $(foreach c,$(curves),$(patsubst %.c,$(BUILD)/obj/%.$(c).o,$(kernel_templates)))
+
+objects = $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard $(1)/*.c))
+# a daemon's library is all of its folder but main.c, so that tests can link it
+library_objects = $(filter-out %/main.o,$(call objects,$(1)))
+
+$(BUILD)/lib/kernels.a: $(kernel_objects)
+$(BUILD)/lib/shm.a: $(call objects,shm)
+$(BUILD)/lib/synth-worker.a: $(call library_objects,synth-worker)
+$(BUILD)/lib/gpu-worker.a: $(call library_objects,gpu-worker)
+$(BUILD)/lib/coordinator.a: $(call library_objects,coordinator)
+$(BUILD)/lib/client.a: $(call library_objects,coordinator/client)
+$(BUILD)/lib/testkey.a: $(call library_objects,tests/testkey)
+$(BUILD)/lib/%.a:
+	@mkdir -p $(@D)
+	@rm -f $@
+	ar rcs $@ $^
+
+# ---------------------------------------------------------------- programs
+bin := $(BUILD)/bin
+programs: $(bin)/coordinator $(bin)/synth-worker $(bin)/gpu-worker $(bin)/pawl $(bin)/testkey
+
+lib = $(addprefix $(BUILD)/lib/,$(addsuffix .a,$(1)))
+$(bin)/coordinator: $(BUILD)/obj/coordinator/main.o $(call lib,coordinator shm)
+$(bin)/coordinator: LDLIBS += -levent -linih -ljansson -lcrypto
+$(bin)/synth-worker: $(BUILD)/obj/synth-worker/main.o $(call lib,synth-worker shm kernels)
+$(bin)/synth-worker: LDLIBS += -lcrypto
+$(bin)/gpu-worker: $(BUILD)/obj/gpu-worker/main.o $(call lib,gpu-worker shm kernels)
+$(bin)/gpu-worker: LDLIBS += -lcrypto
+$(bin)/pawl: $(BUILD)/obj/coordinator/client/main.o $(call lib,client shm kernels)
+$(bin)/pawl: LDLIBS += -lcurl -ljansson
+$(bin)/testkey: $(BUILD)/obj/tests/testkey/main.o $(call lib,testkey kernels)
+$(bin)/%:
+	@mkdir -p $(@D)
+	$(CC) $(LDFLAGS) -o $@ $^ $(LDLIBS)
+
+# ---------------------------------------------------------------- compiling
+compile = @mkdir -p $(@D); echo "  CC $@"; $(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
+$(foreach c,$(curves),$(eval $(BUILD)/obj/kernels/%.$(c).o: kernels/%.c ; $$(compile)))
+$(foreach c,$(curves),$(eval $(BUILD)/obj/kernels/%.$(c).o: CPPFLAGS += -DPAWL_CURVE=$(c)))
+$(BUILD)/obj/kernels/%.o: OPT := -O3
+$(BUILD)/obj/%.o: %.c
+	$(compile)
+
+-include $(shell find $(BUILD)/obj -name '*.d' 2>/dev/null)
+
+# ---------------------------------------------------------------- tests
+# tests/FOLDER/NAME_test.c is a program of its own, linked with that folder's library and those below it.
+unit_tests := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/*/*_test.c))
+unit-tests: $(unit_tests)
+link_test = @mkdir -p $(@D); $(CC) $(LDFLAGS) -o $@ $^ $(LDLIBS) -lcmocka
+$(BUILD)/tests/kernels/%_test: $(BUILD)/obj/tests/kernels/%_test.o $(call lib,kernels)
+	$(link_test)
+$(BUILD)/tests/shm/%_test: $(BUILD)/obj/tests/shm/%_test.o $(call lib,shm)
+	$(link_test)
+$(BUILD)/tests/synth-worker/%_test: $(BUILD)/obj/tests/synth-worker/%_test.o $(call lib,synth-worker shm kernels)
+	$(link_test)
+$(BUILD)/tests/synth-worker/%_test: LDLIBS += -lcrypto
+$(BUILD)/tests/gpu-worker/%_test: $(BUILD)/obj/tests/gpu-worker/%_test.o $(call lib,gpu-worker synth-worker shm kernels)
+	$(link_test)
+$(BUILD)/tests/gpu-worker/%_test: LDLIBS += -lcrypto
+$(BUILD)/tests/coordinator/%_test: $(BUILD)/obj/tests/coordinator/%_test.o $(call lib,coordinator shm)
+	$(link_test)
+$(BUILD)/tests/coordinator/%_test: LDLIBS += -levent -linih -ljansson -lcrypto
+
+.PHONY: all programs unit-tests
