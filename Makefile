@@ -59,15 +59,23 @@ lib = $(addprefix $(BUILD)/lib/,$(addsuffix .a,$(1)))
 $(bin)/coordinator: $(BUILD)/obj/coordinator/main.o $(call lib,coordinator shm)
 $(bin)/coordinator: LDLIBS += -levent -linih -ljansson -lcrypto
 $(bin)/synth-worker: $(BUILD)/obj/synth-worker/main.o $(call lib,synth-worker shm kernels)
-$(bin)/synth-worker: LDLIBS += -lcrypto
+$(bin)/synth-worker: LDLIBS += -linih -lcrypto
 $(bin)/gpu-worker: $(BUILD)/obj/gpu-worker/main.o $(call lib,gpu-worker shm kernels)
-$(bin)/gpu-worker: LDLIBS += -lcrypto
+$(bin)/gpu-worker: LDLIBS += -linih -lcrypto
 $(bin)/pawl: $(BUILD)/obj/coordinator/client/main.o $(call lib,client shm kernels)
-$(bin)/pawl: LDLIBS += -lcurl -ljansson
+$(bin)/pawl: LDLIBS += -lcurl -ljansson -linih
 $(bin)/testkey: $(BUILD)/obj/tests/testkey/main.o $(call lib,testkey kernels)
 $(bin)/%:
 	@mkdir -p $(@D)
 	$(CC) $(LDFLAGS) -o $@ $^ $(LDLIBS)
+
+# The build id: version and a hash of the headers that fix what processes share.
+layout_headers := $(addprefix shm/,control.h image.h result.h seat.h slab.h trace.h wire.h)
+$(BUILD)/gen/build_id.h: $(layout_headers)
+	@mkdir -p $(@D)
+	@printf '#define PAWL_BUILD_ID "%s-%.16s"\n' '$(VERSION)' "$$(cat $^ | sha256sum)" >$@
+$(BUILD)/obj/shm/program.o: $(BUILD)/gen/build_id.h
+$(BUILD)/obj/shm/program.o: CPPFLAGS += -I$(BUILD)/gen
 
 # ---------------------------------------------------------------- compiling
 compile = @mkdir -p $(@D); echo "  CC $@"; $(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
@@ -83,7 +91,7 @@ $(BUILD)/obj/%.o: %.c
 # tests/FOLDER/NAME_test.c is a program of its own, linked with that folder's library and those below it.
 unit_tests := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/*/*_test.c))
 unit-tests: $(unit_tests)
-link_test = @mkdir -p $(@D); $(CC) $(LDFLAGS) -o $@ $^ $(LDLIBS) -lcmocka
+link_test = @mkdir -p $(@D); $(CC) $(LDFLAGS) -o $@ $^ $(LDLIBS) -linih -lcmocka
 $(BUILD)/tests/kernels/%_test: $(BUILD)/obj/tests/kernels/%_test.o $(call lib,kernels)
 	$(link_test)
 $(BUILD)/tests/shm/%_test: $(BUILD)/obj/tests/shm/%_test.o $(call lib,shm)

@@ -1,0 +1,103 @@
+/*
+ * The bytes of a circuit image: one file per proving key, made by `synth-worker --compile`, named
+ * HASH.image after the SHA-256 of the key's bytes, mapped read-only by all. It is made aside,
+ * synced and renamed: an image that is there is whole. What a reader indexes with was validated
+ * when the image was made; the header and the sections' bounds are checked again at each mapping.
+ */
+#ifndef PAWL_SHM_IMAGE_H
+#define PAWL_SHM_IMAGE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define IMAGE_MAGIC UINT64_C(0x31474d494c574150) /* "PAWLIMG1" */
+#define IMAGE_LAYOUT 1u
+#define IMAGE_ALIGN 64u
+#define IMAGE_SECTIONS_MAX 48u
+#define IMAGE_HASH_BYTES 32u
+
+/* header flags */
+#define IMAGE_SUBGROUPS_CHECKED 1u
+
+/* Sections that every image has (device, feature and layout tags 0). Points are packed as in
+ * kernels/curves.h. */
+enum image_tag {
+    IMAGE_VERIFICATION = 1, /* alpha1 beta1 delta1 (G1), beta2 gamma2 delta2 (G2), packed */
+    IMAGE_IC = 2,           /* public + 1 G1 */
+    IMAGE_POINTS_A = 3,     /* wires G1 */
+    IMAGE_POINTS_B1 = 4,    /* wires G1 */
+    IMAGE_POINTS_B2 = 5,    /* wires G2 */
+    IMAGE_POINTS_C = 6,     /* wires - public - 1 G1 */
+    IMAGE_POINTS_H = 7,     /* domain G1 */
+    /* sparse matrices A and B: row_start u32 (rows + 1), wire u32 (entries), value 32 bytes
+       Montgomery (entries) */
+    IMAGE_A_ROW_START = 8,
+    IMAGE_A_WIRE = 9,
+    IMAGE_A_VALUE = 10,
+    IMAGE_B_ROW_START = 11,
+    IMAGE_B_WIRE = 12,
+    IMAGE_B_VALUE = 13,
+    IMAGE_NTT_TABLE = 14, /* optional: ntt_table_make's output for the domain */
+};
+
+/* A section is found by its tag and by what it was made for; 0 means made for all. */
+struct image_section {
+    uint32_t tag;
+    uint16_t device, feature;
+    uint32_t layout;
+    uint32_t reserved;
+    uint64_t offset; /* from the file's start, a multiple of IMAGE_ALIGN */
+    uint64_t bytes;
+};
+_Static_assert(sizeof(struct image_section) == 32, "image section layout");
+
+struct image_header {
+    uint64_t magic;
+    uint32_t layout;
+    uint32_t flags;
+    uint32_t curve; /* enum curve_id */
+    uint32_t section_count;
+    uint32_t wires;        /* with ONE */
+    uint32_t public_count; /* without ONE */
+    uint32_t log2_domain;
+    uint32_t rows_a, rows_b; /* rows of the sparse matrices, at most the domain */
+    uint32_t reserved;
+    uint64_t file_bytes;
+    uint64_t slab_bytes; /* what a slab for this circuit needs, rows included */
+    uint8_t hash[IMAGE_HASH_BYTES];
+    struct image_section sections[IMAGE_SECTIONS_MAX];
+};
+_Static_assert(sizeof(struct image_header) == 96 + 32 * IMAGE_SECTIONS_MAX, "image header layout");
+
+/* One matrix of a mapped image; the arrays point into the mapping. */
+struct image_matrix {
+    uint32_t rows;
+    const uint32_t *row_start;
+    const uint32_t *wire;
+    const uint64_t (*value)[4];
+};
+
+/* A mapped image. Everything points into the mapping. Not valid after image_unmap. */
+struct image {
+    const struct image_header *header;
+    uint64_t bytes;
+    const void *verification, *ic, *points_a, *points_b1, *points_b2, *points_c, *points_h;
+    struct image_matrix a, b;
+    const void *ntt_table; /* NULL where the image has none */
+    uint64_t ntt_table_bytes;
+};
+
+/*
+ * Maps the image behind `fd` read-only (the fd stays the caller's) and checks header, bounds, and
+ * the length of every section against wires, public count, domain and the curve's point sizes. Does
+ * no mathematics and reads no section but the first and last row_start. 0, or -errno (-EBADMSG with
+ * `*what` naming what is wrong).
+ */
+int image_map(struct image *image, int fd, const char **what);
+void image_unmap(struct image *image);
+
+/* The section with that tag and tags of device, feature, layout, or NULL. */
+const struct image_section *image_find(const struct image_header *header, uint32_t tag,
+                                       unsigned device, unsigned feature, unsigned layout);
+
+#endif

@@ -1,0 +1,65 @@
+/*
+ * A seat page: the one page of shared memory that a worker may write, an object of its own (a
+ * sealed memfd, made by the coordinator at the hello and passed with the welcome). The worker
+ * writes, the coordinator reads: what the worker is doing, a counter that moves while it makes
+ * progress, and its last words. A SIGKILL leaves the last values: that is their use.
+ */
+#ifndef PAWL_SHM_SEAT_H
+#define PAWL_SHM_SEAT_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+#define SEAT_PAGE_BYTES 4096u
+#define SEAT_MAGIC UINT64_C(0x314145534c574150) /* "PAWLSEA1" */
+#define SEAT_LAST_WORDS_BYTES 1024u
+
+/* What a worker does; the names (seat_stage_name) are those of the status. */
+enum worker_stage {
+    STAGE_STARTING,
+    STAGE_IDLE,
+    STAGE_WITNESS,
+    STAGE_ROWS,
+    STAGE_UPLOAD,
+    STAGE_NTT,
+    STAGE_MSM,
+    STAGE_FINALIZE,
+    STAGE_LEAVING,
+    STAGES
+};
+
+struct seat_page {
+    uint64_t magic;
+    uint64_t incarnation; /* of the coordinator's welcome; written by the coordinator before the
+                             page is passed */
+    _Alignas(64) _Atomic uint64_t progress;
+    _Atomic uint32_t stage; /* enum worker_stage */
+    _Atomic uint32_t partition;
+    _Atomic uint64_t assignment; /* 0 while idle */
+    _Atomic uint64_t job;
+    _Atomic uint64_t done_total;
+    _Atomic uint64_t busy_ns, idle_ns;              /* summed over finished spans */
+    _Alignas(64) _Atomic uint32_t last_words_bytes; /* stored after the text */
+    char last_words[SEAT_LAST_WORDS_BYTES];
+};
+_Static_assert(sizeof(struct seat_page) <= SEAT_PAGE_BYTES, "a seat page is one page");
+
+/* Coordinator: makes a sealed (shrink, grow, seal) page object, maps it; the fd to *fd, the mapping
+ * to *page. 0 or -errno. */
+int seat_create(struct seat_page **page, int *fd, uint64_t incarnation);
+/* Worker: maps the page behind fd writable after checking its size, magic and incarnation. 0 or
+ * -errno. */
+int seat_map(struct seat_page **page, int fd, uint64_t incarnation);
+void seat_unmap(struct seat_page *page);
+
+/* Worker: says what it does now and moves the progress counter. */
+void seat_enter(struct seat_page *page, enum worker_stage stage, uint64_t assignment, uint64_t job,
+                uint32_t partition);
+void seat_progress(struct seat_page *page);
+/* Worker: last words, cut to the page's room. Safe in a signal handler. */
+void seat_say(struct seat_page *page, const char *text);
+/* Coordinator: copies the last words, made printable and NUL-terminated, into out[bytes]. */
+void seat_last_words(const struct seat_page *page, char *out, uint32_t bytes);
+const char *seat_stage_name(uint32_t stage);
+
+#endif
