@@ -1,5 +1,6 @@
 /*
- * Threads are the caller's: a kernel is handed a `struct parallel` and never makes a thread of its own.
+ * Threads are the caller's: a kernel is handed a `struct parallel` and never makes a thread of its
+ * own.
  */
 #ifndef PAWL_KERNELS_PARALLEL_H
 #define PAWL_KERNELS_PARALLEL_H

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define RESULT_MAGIC UINT64_C(0x3153455257574150) /* "PAWWRES1" */
+#define RESULT_MAGIC UINT64_C(0x315345524c574150) /* "PAWLRES1" */
 #define RESULT_LAYOUT 1u
 #define RESULT_BYTES_MAX (UINT64_C(1) << 30)
 #define RESULT_PROOF_BYTES_MAX 4096u

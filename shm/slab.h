@@ -43,8 +43,8 @@ struct slab_header {
     /* Written last, cleared first: `generation` once all above and all sections are stored. */
     _Atomic uint64_t sealed;
 };
-_Static_assert(sizeof(struct slab_header) == 176, "slab header layout");
-_Static_assert(offsetof(struct slab_header, sealed) == 168, "slab header layout");
+_Static_assert(sizeof(struct slab_header) == 168, "slab header layout");
+_Static_assert(offsetof(struct slab_header, sealed) == 160, "slab header layout");
 
 /* What a slab holds for a circuit of these sizes. */
 struct slab_plan {

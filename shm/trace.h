@@ -35,15 +35,14 @@ struct trace_event {
     uint32_t limit, available; /* credit events: after the event */
     uint64_t seq;              /* credit events: 1, 2, 3 ... */
 };
-_Static_assert(sizeof(struct trace_event) == 64, "trace event layout");
+_Static_assert(sizeof(struct trace_event) == 56, "trace event layout");
 
 struct trace_slot {
     _Atomic uint64_t
         number; /* of the event it holds, counted from 1; stored last; 0 while being written */
     struct trace_event event;
-    uint64_t padding[7];
 };
-_Static_assert(sizeof(struct trace_slot) == 128, "trace slot layout");
+_Static_assert(sizeof(struct trace_slot) == 64, "trace slot layout");
 
 struct trace_ring {
     _Alignas(64) _Atomic uint64_t written; /* events so far */
