@@ -1,0 +1,54 @@
+/*
+ * The fields of the curve that this file is compiled for: Fr (scalars), Fq (coordinates), Fq2.
+ *
+ * Elements are little-endian 64-bit words in Montgomery form (x * R mod p, R = 2^(64 * limbs)),
+ * always canonical, so that equality is a comparison of words. Each of the three has, with `fr`,
+ * `fq` or `fq2` in front,
+ *
+ *     _add _sub _mul (out, a, b)      _neg _double _square _inverse (out, a)      0^-1 is 0
+ *     _is_zero (a)  _equal (a, b)     and the constants _zero and _one
+ *
+ * and the two prime fields _to_montgomery, _from_montgomery (out, a), _is_canonical (words) and
+ * _pow (out, a, exponent words, count). `out` may be any of the operands. Nothing is promised to
+ * run in constant time save that add, sub, neg, double, mul and square have no branches on values.
+ *
+ * The two prime fields are one template, field_template.h; a faster form of an operation stands
+ * beside it there. Constants come from constants.py.
+ */
+#ifndef PAWL_KERNELS_FIELD_FIELDS_H
+#define PAWL_KERNELS_FIELD_FIELDS_H
+
+#include "kernels/field/curve_select.h"
+
+#include <stdint.h>
+
+struct fr {
+    uint64_t word[FR_LIMBS];
+};
+struct fq {
+    uint64_t word[FQ_LIMBS];
+};
+/* c0 + c1 u, u^2 = -1 on both curves */
+struct fq2 {
+    struct fq c0, c1;
+};
+
+#if CURVE_NUMBER == 1
+#include "kernels/field/constants_bn254.h"
+#else
+#include "kernels/field/constants_bls12381.h"
+#endif
+
+#define FIELD fr
+#define FIELD_LIMBS FR_LIMBS
+#define FIELD_NEGATIVE_INVERSE FR_NEGATIVE_INVERSE
+#include "kernels/field/field_template.h"
+
+#define FIELD fq
+#define FIELD_LIMBS FQ_LIMBS
+#define FIELD_NEGATIVE_INVERSE FQ_NEGATIVE_INVERSE
+#include "kernels/field/field_template.h"
+
+#include "kernels/field/fq2.h"
+
+#endif
