@@ -1,0 +1,149 @@
+/*
+ * Dispatch: who works on what. A pure step function: dispatch_step(state, event) changes the state
+ * and the slab words and appends actions; it makes no system call, reads no clock (events carry the
+ * time) and never blocks, so that tests drive it with plain memory and seeded events.
+ *
+ * The slab words in control are the truth about slabs; a task knows which slab is its own, and no
+ * more. The credit counter is all that decides whether a synthesis may start.
+ *
+ * A SIGKILL of the coordinator ends everything here; workers end with it and the store has every
+ * accepted job.
+ */
+#ifndef PAWL_COORDINATOR_DISPATCH_H
+#define PAWL_COORDINATOR_DISPATCH_H
+
+#include <stdint.h>
+
+#include "shm/control.h"
+#include "shm/slab.h"
+#include "shm/wire.h"
+
+enum priority { PRIORITY_LOW, PRIORITY_NORMAL, PRIORITY_HIGH, PRIORITY_CRITICAL, PRIORITIES };
+
+/* As pawl job shows it. */
+enum partition_state {
+    PARTITION_QUEUED,
+    PARTITION_FILLING,
+    PARTITION_READY,
+    PARTITION_PROVING,
+    PARTITION_DONE,
+    PARTITION_FAILED,
+    PARTITION_CANCELLED
+};
+
+enum event_type {
+    EVENT_CLAIMED,  /* a partition came from the store */
+    EVENT_ATTACHED, /* a worker has its seat */
+    EVENT_READY,    /* ... and says that it can work */
+    EVENT_FILLED,   /* messages of workers, as in wire.h */
+    EVENT_STARTED,
+    EVENT_COMPUTED,
+    EVENT_PROVED,
+    EVENT_FAILED,
+    EVENT_RELEASED,
+    EVENT_LEAVING,   /* the seat gets no new work */
+    EVENT_DIED,      /* the seat's pidfd is readable and its socket is read to the end */
+    EVENT_JOB_ENDED, /* failed, cancelled or past its deadline: drop its tasks */
+    EVENT_COMMITTED, /* the store has the result of one partition for good */
+    EVENT_TICK       /* ageing, credit limits, the credit check */
+};
+
+struct event {
+    enum event_type type;
+    uint64_t now_ns; /* CLOCK_MONOTONIC */
+    uint32_t seat;   /* ATTACHED .. DIED */
+    union {
+        struct {
+            uint64_t job;
+            uint32_t partition, lane,
+                circuit; /* circuit: the caller's number, handed back in actions */
+            uint8_t hash[HASH_BYTES];
+            enum priority priority;
+        } claimed;
+        struct {
+            enum worker_role role;
+        } attached;
+        struct wire_filled filled;
+        struct wire_step step; /* STARTED, COMPUTED, RELEASED */
+        struct wire_proved proved;
+        struct wire_failed failed;
+        struct {
+            const char *obituary; /* signal or exit code, stage, last words: one line, borrowed */
+        } died;
+        struct {
+            uint64_t job;
+            uint32_t partition; /* COMMITTED only */
+        } job;
+    };
+};
+
+enum action_type {
+    ACTION_FILL,   /* send FILL to seat */
+    ACTION_PROVE,  /* send PROVE to seat */
+    ACTION_CANCEL, /* send CANCEL to seat */
+    ACTION_STATE,  /* the partition's state has changed (not to a final one) */
+    ACTION_RESULT, /* take over the result that came with this event and queue its commit */
+    ACTION_FAIL    /* the partition has failed for good: fault and text */
+};
+
+struct action {
+    enum action_type type;
+    uint32_t seat, slab;
+    uint64_t assignment, generation;
+    uint64_t job;
+    uint32_t partition, circuit, lane;
+    enum partition_state state;
+    uint32_t attempts, deaths;  /* STATE, FAIL, RESULT: so far */
+    uint8_t digest[HASH_BYTES]; /* PROVE */
+    enum wire_fault fault;      /* FAIL */
+    char text[WIRE_TEXT_BYTES]; /* FAIL */
+    uint64_t ready_ns,
+        queue_ns; /* RESULT: time spent READY or ASSIGNED, and waiting for a synth-worker */
+    uint64_t witness_ns, rows_ns; /* RESULT: of the filling that was proved */
+};
+
+/* A growing list of actions, emptied by the caller. */
+struct actions {
+    struct action *list;
+    uint32_t count, room;
+};
+void actions_clear(struct actions *actions);
+void actions_free(struct actions *actions);
+
+struct dispatch_limits {
+    uint32_t staged;   /* ASSIGNED slabs a gpu-worker holds beside the one PROVING and the one
+                          FINALIZING */
+    uint32_t attempts; /* a partition's tries that ended in an internal failure, at most */
+    uint32_t deaths;   /* deaths of workers while they executed a partition, at most */
+    uint32_t uncommitted_results; /* results waiting for the disk before slabs stay FINALIZING */
+    uint32_t device_charges;      /* charges in a row that set a device aside */
+    uint32_t fixed_credits[LANES_MAX]; /* 0: computed (credit_plan.h) */
+    uint64_t ageing_ns;                /* waiting this long is worth one priority */
+};
+
+struct dispatch; /* opaque */
+
+/* Control is borrowed. NULL when memory is short. */
+struct dispatch *dispatch_create(struct control *control, const struct dispatch_limits *limits);
+void dispatch_destroy(struct dispatch *dispatch);
+void dispatch_set_limits(struct dispatch *dispatch, const struct dispatch_limits *limits);
+
+/* Appends to actions; they are to be carried out in order. A message that fits nothing is dropped
+ * and counted. */
+void dispatch_step(struct dispatch *dispatch, const struct event *event, struct actions *actions);
+
+/*
+ * How many more partitions of this lane dispatch could start right now (idle synth-workers and
+ * credits, less tasks already claimed and waiting): what the caller may claim from the store.
+ */
+uint32_t dispatch_wants(const struct dispatch *dispatch, uint32_t lane);
+
+/* For status: what a seat works on (0 where nothing); counters. */
+struct dispatch_counters {
+    uint64_t reclaims_total, retries_synth_total, retries_prove_total, dropped_messages_total;
+};
+void dispatch_counters(const struct dispatch *dispatch, struct dispatch_counters *out);
+/* Tasks that dispatch holds (claimed and not final), so that a drain knows when it is done. */
+uint32_t dispatch_tasks(const struct dispatch *dispatch);
+
+#endif
