@@ -13,9 +13,9 @@ WERROR ?=
 SAN ?=
 VERSION := 0.1.0
 
+comma := ,
 san_flags := $(if $(filter address,$(SAN)),-fsanitize=address$(comma)undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)
 san_flags += $(if $(filter thread,$(SAN)),-fsanitize=thread -fno-omit-frame-pointer)
-comma := ,
 
 CPPFLAGS += -I. -D_GNU_SOURCE -DPAWL_VERSION='"$(VERSION)"'
 CFLAGS += -std=gnu11 $(OPT) -g $(WARN) $(if $(WERROR),-Werror) $(san_flags) -fstack-protector-strong
