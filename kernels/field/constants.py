@@ -182,17 +182,17 @@ class Header:
 
     def text(self):
         guard = "PAWL_KERNELS_FIELD_CONSTANTS_%s_H" % self.c["name"].upper()
-        self.put("/*\n * Constants of %s, written by constants.py: do not edit. Field elements are in "
-                 "Montgomery form.\n * Included by fields.h, after its structs.\n */" % self.c["name"])
-        self.put("#ifndef %s\n#define %s\n" % (guard, guard))
+        self.put("/*\n * Constants of %s, written by constants.py: do not edit.\n * Field elements are in "
+                 "Montgomery form. Included by fields.h, after its structs.\n */" % self.c["name"])
         self.put("/* clang-format off */")
+        self.put("#ifndef %s\n#define %s\n" % (guard, guard))
         self.scalars()
         self.prime_field("fq", self.q, self.limbs)
         self.curve()
         self.tower()
         self.pairing()
-        self.put("/* clang-format on */")
         self.put("\n#endif")
+        self.put("/* clang-format on */")
         return "\n".join(self.lines) + "\n"
 
 

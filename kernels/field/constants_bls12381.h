@@ -1,11 +1,11 @@
 /*
- * Constants of bls12381, written by constants.py: do not edit. Field elements are in Montgomery
- * form. Included by fields.h, after its structs.
+ * Constants of bls12381, written by constants.py: do not edit.
+ * Field elements are in Montgomery form. Included by fields.h, after its structs.
  */
+/* clang-format off */
 #ifndef PAWL_KERNELS_FIELD_CONSTANTS_BLS12381_H
 #define PAWL_KERNELS_FIELD_CONSTANTS_BLS12381_H
 
-/* clang-format off */
 #define FR_NEGATIVE_INVERSE 0xfffffffeffffffffULL /* -p^-1 mod 2^64 */
 static const uint64_t fr_modulus[4] =
     {0xffffffff00000001ULL, 0x53bda402fffe5bfeULL, 0x3339d80809a1d805ULL,
@@ -172,6 +172,6 @@ static const int8_t miller_digit[MILLER_DIGITS] =
     {0, -1, 0, 1, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0,
      0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1,
      0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
-/* clang-format on */
 
 #endif
+/* clang-format on */

@@ -1,11 +1,11 @@
 /*
- * Constants of bn254, written by constants.py: do not edit. Field elements are in Montgomery form.
- * Included by fields.h, after its structs.
+ * Constants of bn254, written by constants.py: do not edit.
+ * Field elements are in Montgomery form. Included by fields.h, after its structs.
  */
+/* clang-format off */
 #ifndef PAWL_KERNELS_FIELD_CONSTANTS_BN254_H
 #define PAWL_KERNELS_FIELD_CONSTANTS_BN254_H
 
-/* clang-format off */
 #define FR_NEGATIVE_INVERSE 0xc2e1f593efffffffULL /* -p^-1 mod 2^64 */
 static const uint64_t fr_modulus[4] =
     {0x43e1f593f0000001ULL, 0x2833e84879b97091ULL, 0xb85045b68181585dULL,
@@ -172,6 +172,6 @@ static const int8_t miller_digit[MILLER_DIGITS] =
     {0, -1, 0, 1, 0, 0, 0, -1, 0, -1, 0, 0, 0, -1, 0, 1, 0, -1, 0, 0, -1, 0, 0, 0,
      0, 0, 1, 0, 0, -1, 0, 1, 0, 0, -1, 0, 0, 0, 0, -1, 0, 1, 0, 0, 0, -1, 0, -1,
      0, 0, 1, 0, 0, 0, -1, 0, 0, -1, 0, 1, 0, 1, 0, 0, 0};
-/* clang-format on */
 
 #endif
+/* clang-format on */
