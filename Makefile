@@ -106,4 +106,37 @@ $(BUILD)/tests/coordinator/%_test: $(BUILD)/obj/tests/coordinator/%_test.o $(cal
 	$(link_test)
 $(BUILD)/tests/coordinator/%_test: LDLIBS += -levent -linih -ljansson -lcrypto
 
-.PHONY: all programs unit-tests
+# Scenarios start the real programs; each prints TAP. lib.* are their helpers.
+scenarios := $(filter-out tests/scenario/lib.%,$(wildcard tests/scenario/*.sh tests/scenario/*.py))
+
+check:
+	@conf/install-deps check
+	@$(MAKE) --no-print-directory programs unit-tests
+	@BUILD_DIR=$(BUILD) tests/run $(unit_tests) $(scenarios)
+
+demo:
+	@conf/install-deps demo
+	@$(MAKE) --no-print-directory programs
+	@BUILD_DIR=$(BUILD) conf/demo
+
+# ---------------------------------------------------------------- house
+sources = $(shell git ls-files '*.c' '*.h')
+format:
+	clang-format -i $(sources)
+format-check:
+	clang-format --dry-run -Werror $(sources)
+
+PREFIX ?= /usr/local
+DESTDIR ?=
+install: programs
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/doc/pawl
+	install -m 0755 $(bin)/pawl $(DESTDIR)$(PREFIX)/bin/pawl
+	for p in coordinator synth-worker gpu-worker; do \
+	    install -m 0755 $(bin)/$$p $(DESTDIR)$(PREFIX)/bin/pawl-$$p || exit 1; done
+	install -m 0755 conf/supervise $(DESTDIR)$(PREFIX)/bin/pawl-supervise
+	install -m 0644 conf/pawl.ini README.md $(DESTDIR)$(PREFIX)/share/doc/pawl/
+
+clean:
+	rm -rf $(BUILD)
+
+.PHONY: all programs unit-tests check demo format format-check install clean

@@ -55,7 +55,7 @@ def bn254():
     hard = 2 * x * (6 * x**2 + 3 * x + 1) * ((q**4 - q**2 + 1) // r)
     assert sum(c * q**i for i, c in enumerate(l)) == hard
     return dict(name="bn254", x=x, q=q, r=r, b=3, xi=9, twist_divides=True, loop=6 * x + 2,
-                g1=[1, 2], g2=g2, limbs=4)
+                g1=[1, 2], g2=g2, limbs=4, g1_cofactor_is_one=1)
 
 
 def bls12381():
@@ -71,7 +71,7 @@ def bls12381():
     # the hard part of Hayashida, Hayasaka, Teruya: 3 (q^4 - q^2 + 1)/r
     assert (x - 1)**2 * (x + q) * (x**2 + q**2 - 1) + 3 == 3 * ((q**4 - q**2 + 1) // r)
     return dict(name="bls12381", x=x, q=q, r=r, b=4, xi=1, twist_divides=False, loop=-x,
-                g1=g1, g2=g2, limbs=6)
+                g1=g1, g2=g2, limbs=6, g1_cofactor_is_one=0)
 
 
 def naf(n):
@@ -147,6 +147,11 @@ class Header:
         assert y2 * y2 == x2 * x2 * x2 + b2
         self.constant("struct fq", "g1_coefficient_b", self.fq(c["b"]), "y^2 = x^3 + b")
         self.constant("struct fq2", "g2_coefficient_b", self.fq2(b2), "of the sextic twist")
+        for name, values in (("G1", [x, y]), ("G2", c["g2"])):
+            words = ", ".join(self.words((v << 64 * self.limbs) % q, self.limbs)[1:-1]
+                              for v in values)
+            self.put("#define %s_GENERATOR_WORDS \\\n    {%s}" % (name, words.replace("\n", " \\\n")))
+        self.put("#define G1_COFACTOR_IS_ONE %d" % c["g1_cofactor_is_one"])
         self.constant("struct fq", "g1_generator_x", self.fq(x))
         self.constant("struct fq", "g1_generator_y", self.fq(y))
         self.constant("struct fq2", "g2_generator_x", self.fq2(x2))

@@ -64,6 +64,17 @@ static const struct fq2 g2_coefficient_b =
      0x2514c6324384a86dULL}},
      {{0x38e7ecccd1dcff67ULL, 0x65f0b37d93ce0d3eULL, 0xd749d0dd22ac00aaULL,
      0x0141b9ce4a688d4dULL}}};
+#define G1_GENERATOR_WORDS \
+    {0xd35d438dc58f0d9dULL, 0x0a78eb28f5c70b3dULL, 0x666ea36f7879462cULL, \
+     0x0e0a77c19a07df2fULL, 0xa6ba871b8b1e1b3aULL, 0x14f1d651eb8e167bULL, 0xccdd46def0f28c58ULL, \
+     0x1c14ef83340fbe5eULL}
+#define G2_GENERATOR_WORDS \
+    {0x8e83b5d102bc2026ULL, 0xdceb1935497b0172ULL, 0xfbb8264797811adfULL, \
+     0x19573841af96503bULL, 0xafb4737da84c6140ULL, 0x6043dd5a5802d8c4ULL, 0x09e950fc52a02f86ULL, \
+     0x14fef0833aea7b6bULL, 0x619dfa9d886be9f6ULL, 0xfe7fd297f59e9b78ULL, 0xff9e1a62231b7dfeULL, \
+     0x28fd7eebae9e4206ULL, 0x64095b56c71856eeULL, 0xdc57f922327d3cbbULL, 0x55f935be33351076ULL, \
+     0x0da4a0e693fd6482ULL}
+#define G1_COFACTOR_IS_ONE 1
 static const struct fq g1_generator_x =
     {{0xd35d438dc58f0d9dULL, 0x0a78eb28f5c70b3dULL, 0x666ea36f7879462cULL,
      0x0e0a77c19a07df2fULL}};
