@@ -14,7 +14,7 @@ struct g2_affine;
 
 /*
  * out = the product of e(p[i], q[i]), i < count <= PAIRING_COUNT_MAX, e the optimal ate pairing
- * raised as FORMATS says snarkjs does (see final_exponentiation.c). Points are in their subgroups;
+ * raised as snarkjs raises it (final_exponentiation.c says how). Points are in their subgroups;
  * a pair with an infinity contributes 1.
  */
 #define PAIRING_COUNT_MAX 4
