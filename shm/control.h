@@ -115,9 +115,9 @@ struct slab_word slab_word_load(const struct control *control,
 const char *slab_state_name(enum slab_state state); /* "free", "filling" ... as in the status */
 
 /*
- * Lays out a control object in zeroed memory of control_bytes(...) bytes: all slabs FREE with
- * generation 0, credits at their limits. Needs no region: the tests of dispatch use plain memory.
- * `lane.credit`, `first_slab` are filled here.
+ * Lays out a control object in zeroed memory of control_bytes(...) bytes, aligned to CACHE_LINE:
+ * all slabs FREE with generation 0, credits at their limits. Needs no region: the tests of dispatch
+ * use plain memory (aligned_alloc). `lane.credit`, `first_slab` are filled here.
  */
 struct lane_spec {
     char name[LANE_NAME_BYTES];
@@ -127,6 +127,9 @@ struct lane_spec {
     uint32_t priorities;
     uint32_t rows;
 };
+/* Multiples of the page. control_bytes is 0 where the lanes are more than LANES_MAX, their slabs
+ * more than SLABS_MAX, or their bytes more than 2^62; then the other two must not be called.
+ * control_slabs_bytes is at least one page, so that the object can be mapped. */
 uint64_t control_bytes(const struct lane_spec *lanes, uint32_t lane_count);
 uint64_t control_slabs_bytes(const struct lane_spec *lanes, uint32_t lane_count);
 void control_lay_out(void *memory, const struct lane_spec *lanes, uint32_t lane_count,

@@ -21,9 +21,19 @@ void credit_return(struct control *control, uint32_t lane);
 /* A lower limit takes effect by not granting again; a higher one at once. At most the lane's slab
  * count. */
 void credit_set_limit(struct control *control, uint32_t lane, uint64_t limit);
+/* Keeps the most grants that one dispatch step made in this lane (starts_at_once_max). */
+void credit_note_starts(struct control *control, uint32_t lane, uint64_t starts);
 uint64_t credit_available(const struct control *control, uint32_t lane);
 uint64_t credit_limit(const struct control *control, uint32_t lane);
-/* Recomputes the counter from the slab words and aborts where they differ. */
+
+/* All counters of a lane, for the status. */
+struct credit_view {
+    uint64_t available, limit, taken_total, returned_total, grants_total, starts_at_once_max;
+};
+void credit_read(const struct control *control, uint32_t lane, struct credit_view *view);
+
+/* Recomputes the counter from the slab words and aborts where they differ
+ * (also where taken_total - returned_total is not the slabs that are out). */
 void credit_check(const struct control *control, uint32_t lane);
 
 #endif

@@ -1,19 +1,24 @@
+/* clang-format off */
 /*
  * The ledger: one function per edge of a slab's life. One writer, the coordinator; a worker's
  * message is a request.
  *
- *                grant              filled              assign            start computed FREE
- * ───────────> FILLING ──────────> READY ───────────> ASSIGNED ───────> PROVING ──────────>
- * FINALIZING ──> FREE ▲ credit taken      │                  ▲  <───unassign───  │                │
- * │   finalized, └───────────────────┘ └───────────────────┴────────────────┴─────────────────────┘
- * credit back abandon, credit back                                        reprove: same contents
+ *          grant           filled          assign          start          computed
+ *    FREE ──────> FILLING ───────> READY ───────> ASSIGNED ──────> PROVING ────────> FINALIZING ──> FREE
+ *     ▲  credit      │               ▲ <─unassign─   │                │                  │   finalized,
+ *     │  taken       │               │               │                │                  │   credit back
+ *     └──────────────┘               └───────────────┴────────────────┴──────────────────┘
+ *      abandon, reclaim:                reclaim, reprove: same contents, same generation
+ *      credit back
  *
  * Besides, ledger_abandon: FILLING, READY, PROVING, FINALIZING -> FREE, with the credit.
  *
  * Every function checks the present word and changes nothing where it does not fit: -ENOENT for a
  * slab number out of range, -ESTALE where seat or generation differ, -EINVAL where the state does.
  * A caller that gets one of these from a worker's message drops the message and counts it.
+ * Generation is looked at first, then state, then seat. A seat number that is none is -EINVAL.
  */
+/* clang-format on */
 #ifndef PAWL_SHM_LEDGER_H
 #define PAWL_SHM_LEDGER_H
 
@@ -22,7 +27,7 @@
 struct control;
 
 /* FREE -> FILLING by `seat`, taking a credit of the slab's lane; the new generation to *generation.
- * -EAGAIN: no credit. */
+ * -EAGAIN: no credit. Only this edge changes the generation. */
 int ledger_grant(struct control *control, uint32_t slab, uint32_t seat, uint64_t *generation);
 int ledger_filled(struct control *control, uint32_t slab, uint32_t seat,
                   uint64_t generation); /* FILLING -> READY */

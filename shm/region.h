@@ -22,8 +22,9 @@ struct region {
 /*
  * Creates both objects, lays control out, populates the slabs' pages through a mapping that it
  * drops again, and leaves slabs out of core dumps. backing: "shm" or "memfd" (sealed: shrink,
- * grow). 0 or -errno; on error nothing is left, and *what says what failed ("control", "slabs") for
- * the log.
+ * grow; control also against any later writable mapping). 0 or -errno (-EINVAL: lanes that
+ * control_bytes refuses, or another backing); on error nothing is left, and *what says what failed
+ * ("lanes", "backing", "control", "slabs") for the log.
  */
 int region_create(struct region *region, const struct lane_spec *lanes, uint32_t lane_count,
                   const char *backing, const char *build_id, const char **what);
@@ -32,6 +33,7 @@ void region_destroy(struct region *region);
 /* ---- a worker's views; fds stay the caller's ---- */
 /* Control, read-only. 0 or -errno. */
 int region_map_control(struct control *control, int fd, uint64_t bytes);
+void region_unmap_control(struct control *control);
 /* All slabs, read-only: a gpu-worker, once. NULL with errno set on failure. Populated, not in core
  * dumps. */
 const void *region_map_slabs(int fd, uint64_t bytes);
@@ -42,16 +44,18 @@ const void *region_map_slabs(int fd, uint64_t bytes);
  */
 struct slab_window {
     void *address; /* NULL: not mapped */
-    uint64_t bytes;
+    uint64_t offset, bytes;
 };
 struct slab_windows {
     int fd;
-    uint32_t count; /* slabs in control */
+    uint32_t count;        /* slabs in control */
+    uint64_t object_bytes; /* no window reaches past it */
     struct slab_window *window;
 };
+/* 0 or -errno. */
 int slab_windows_init(struct slab_windows *windows, int fd, uint32_t slab_count);
 /* The slab's first `bytes` bytes, writable, populated (mapped anew only where the window was too
- * short). NULL, errno. */
+ * short). slab_offset: a multiple of the page. NULL and errno (EINVAL: outside the object). */
 void *slab_window_open(struct slab_windows *windows, uint32_t slab, uint64_t slab_offset,
                        uint64_t bytes);
 /* Write access ends. */

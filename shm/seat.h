@@ -44,6 +44,17 @@ struct seat_page {
 };
 _Static_assert(sizeof(struct seat_page) <= SEAT_PAGE_BYTES, "a seat page is one page");
 
+/* ---- the seat table in control: one writer, the coordinator ---- */
+struct control;
+/* Somebody sits down: pid and role, then the incarnation (release). */
+void seat_occupy(struct control *control, uint32_t seat, uint64_t incarnation, int32_t pid,
+                 uint32_t role);
+/* The seat is empty again; its holder is dead and reclaimed. */
+void seat_vacate(struct control *control, uint32_t seat);
+/* Its incarnation, 0 where it is empty (acquire; pairs with seat_occupy). */
+uint64_t seat_incarnation(const struct control *control, uint32_t seat);
+
+/* ---- the seat page ---- */
 /* Coordinator: makes a sealed (shrink, grow, seal) page object, maps it; the fd to *fd, the mapping
  * to *page. 0 or -errno. */
 int seat_create(struct seat_page **page, int *fd, uint64_t incarnation);
@@ -56,10 +67,19 @@ void seat_unmap(struct seat_page *page);
 void seat_enter(struct seat_page *page, enum worker_stage stage, uint64_t assignment, uint64_t job,
                 uint32_t partition);
 void seat_progress(struct seat_page *page);
+/* Worker: adds a finished span and, where `done` is not 0, that many finished assignments. Any
+ * thread. */
+void seat_add(struct seat_page *page, uint64_t busy_ns, uint64_t idle_ns, uint64_t done);
 /* Worker: last words, cut to the page's room. Safe in a signal handler. */
 void seat_say(struct seat_page *page, const char *text);
 /* Coordinator: copies the last words, made printable and NUL-terminated, into out[bytes]. */
 void seat_last_words(const struct seat_page *page, char *out, uint32_t bytes);
-const char *seat_stage_name(uint32_t stage);
+/* Coordinator: what the worker says of itself, each word read once; nothing in it is checked. */
+struct seat_view {
+    uint64_t progress, assignment, job, done_total, busy_ns, idle_ns;
+    uint32_t stage, partition;
+};
+void seat_read(const struct seat_page *page, struct seat_view *view);
+const char *seat_stage_name(uint32_t stage); /* "unknown" for a stage that there is not */
 
 #endif

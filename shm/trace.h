@@ -29,7 +29,7 @@ struct trace_event {
     uint32_t partition;
     uint16_t kind; /* enum trace_kind */
     uint16_t lane;
-    uint32_t slab;
+    uint32_t slab; /* UINT32_MAX in credit events: a credit belongs to a lane */
     uint16_t seat; /* SEAT_NONE where no worker did it */
     uint16_t reserved;
     uint32_t limit, available; /* credit events: after the event */
@@ -38,9 +38,10 @@ struct trace_event {
 _Static_assert(sizeof(struct trace_event) == 56, "trace event layout");
 
 struct trace_slot {
-    _Atomic uint64_t
-        number; /* of the event it holds, counted from 1; stored last; 0 while being written */
-    struct trace_event event;
+    /* of the event it holds, counted from 1; stored last; 0 while being written */
+    _Atomic uint64_t number;
+    /* the event's bytes, as words: a reader may look while the writer comes round again */
+    _Atomic uint64_t words[sizeof(struct trace_event) / sizeof(uint64_t)];
 };
 _Static_assert(sizeof(struct trace_slot) == 64, "trace slot layout");
 

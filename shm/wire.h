@@ -1,3 +1,4 @@
+/* clang-format off */
 /*
  * Messages between coordinator and workers: one SOCK_SEQPACKET packet each, at most WIRE_BYTES_MAX,
  * fds by SCM_RIGHTS. Every message starts with a wire_header; its type fixes its length and how
@@ -6,20 +7,25 @@
  *
  *   worker                                                coordinator
  *     HELLO {versions, build id, role, device}  ───────>
- *                                               <───────  WELCOME {seat, settings} + control (ro),
- * slabs, seat page or REFUSED {exit code, why} READY                                     ───────>
- * (gpu: slabs mapped and registered) <───────  IMAGE {hash} + image fd   (before its first use by
- * this worker) <───────  FILL {assignment, slab ...} + witness fd      to a synth-worker FILLED |
- * FAILED                           ───────> <───────  PROVE {assignment, slab ...} to a gpu-worker
+ *                    <───────  WELCOME {seat, settings} + control (ro), slabs, seat page
+ *                              or REFUSED {exit code, why}
+ *     READY                                     ───────>  (gpu: slabs mapped and registered)
+ *                    <───────  IMAGE {hash} + image fd, before its first use by this worker
+ *                    <───────  FILL {assignment, slab ...} + witness fd, to a synth-worker
+ *     FILLED | FAILED                           ───────>
+ *                    <───────  PROVE {assignment, slab ...}, to a gpu-worker
  *     STARTED, COMPUTED, PROVED + result | FAILED ─────>
- *                                               <───────  CANCEL {assignment}
- *     RELEASED                                  ───────>  exactly one of FILLED, PROVED, FAILED,
- * RELEASED ends an assignment <───────  FORGET {hash}, LEAVE
+ *                    <───────  CANCEL {assignment}
+ *     RELEASED                                  ───────>
+ *                    <───────  FORGET {hash}, LEAVE
+ *
+ * Exactly one of FILLED, PROVED, FAILED, RELEASED ends an assignment.
  *
  * An assignment number is given once in a coordinator's life. CANCEL of an assignment that has
  * already ended is ignored by the worker (its end is on the way). FORGET unmaps an image once
  * nothing assigned uses it. LEAVE: end what is assigned, then exit 0.
  */
+/* clang-format on */
 #ifndef PAWL_SHM_WIRE_H
 #define PAWL_SHM_WIRE_H
 
@@ -211,6 +217,7 @@ struct wire_packet {
     union wire_message message;
     int fds[WIRE_FDS_MAX]; /* -1 where absent; the receiver owns them */
     unsigned fd_count;
+    int32_t sender_pid; /* by SCM_CREDENTIALS where the socket has SO_PASSCRED, else 0 */
 };
 
 /*
