@@ -19,6 +19,10 @@
 #include "shm/wire.h"
 
 enum priority { PRIORITY_LOW, PRIORITY_NORMAL, PRIORITY_HIGH, PRIORITY_CRITICAL, PRIORITIES };
+#define PRIORITY_AGEING_NS (UINT64_C(60) * 1000000000)
+/* The priority after waiting that long: one more each ageing_ns (0: PRIORITY_AGEING_NS), but never
+ * critical, so that no backlog, however old, stands before an urgent job. */
+enum priority priority_aged(enum priority priority, uint64_t waited_ns, uint64_t ageing_ns);
 
 /* As pawl job shows it. */
 enum partition_state {
@@ -118,7 +122,7 @@ struct dispatch_limits {
     uint32_t uncommitted_results; /* results waiting for the disk before slabs stay FINALIZING */
     uint32_t device_charges;      /* charges in a row that set a device aside */
     uint32_t fixed_credits[LANES_MAX]; /* 0: computed (credit_plan.h) */
-    uint64_t ageing_ns;                /* waiting this long is worth one priority */
+    uint64_t ageing_ns; /* waiting this long is worth one priority; 0: PRIORITY_AGEING_NS */
 };
 
 struct dispatch; /* opaque */
@@ -128,8 +132,11 @@ struct dispatch *dispatch_create(struct control *control, const struct dispatch_
 void dispatch_destroy(struct dispatch *dispatch);
 void dispatch_set_limits(struct dispatch *dispatch, const struct dispatch_limits *limits);
 
-/* Appends to actions; they are to be carried out in order. A message that fits nothing is dropped
- * and counted. */
+/*
+ * Appends to actions; they are to be carried out in order, after the step. A message that fits
+ * nothing is dropped and counted. Each ACTION_RESULT is to be answered by one EVENT_COMMITTED, also
+ * where its job has ended meanwhile. Aborts when memory is short.
+ */
 void dispatch_step(struct dispatch *dispatch, const struct event *event, struct actions *actions);
 
 /*
@@ -137,13 +144,22 @@ void dispatch_step(struct dispatch *dispatch, const struct event *event, struct 
  * credits, less tasks already claimed and waiting): what the caller may claim from the store.
  */
 uint32_t dispatch_wants(const struct dispatch *dispatch, uint32_t lane);
+/* The lane to claim for in the i-th place (i < lane_count): those that were granted a slab the
+ * longest ago come first, so that lanes share synth-workers fairly. Ask for all before claiming. */
+uint32_t dispatch_lane_turn(const struct dispatch *dispatch, uint32_t i);
 
 /* For status: what a seat works on (0 where nothing); counters. */
 struct dispatch_counters {
-    uint64_t reclaims_total, retries_synth_total, retries_prove_total, dropped_messages_total;
+    uint64_t reclaims_total; /* slabs taken back from dead workers */
+    uint64_t retries_synth_total, retries_prove_total, dropped_messages_total;
+    uint64_t device_charges_total, set_aside_total; /* gpu-workers that get no more work */
 };
 void dispatch_counters(const struct dispatch *dispatch, struct dispatch_counters *out);
-/* Tasks that dispatch holds (claimed and not final), so that a drain knows when it is done. */
+/* Whether the seat's gpu-worker was charged device_charges times in a row and gets no more work,
+ * until another worker sits there. */
+int dispatch_set_aside(const struct dispatch *dispatch, uint32_t seat);
+/* Tasks that dispatch holds (claimed and neither failed nor committed), so that a drain knows when
+ * it is done. Those of ended jobs do not count. */
 uint32_t dispatch_tasks(const struct dispatch *dispatch);
 
 #endif

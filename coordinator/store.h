@@ -71,6 +71,7 @@ struct store_limits {
     uint64_t queued_jobs, queued_bytes; /* of jobs that are not final */
     uint32_t kept_jobs;                 /* final jobs that still answer */
     uint64_t kept_ns;
+    uint64_t ageing_ns; /* waiting this long is worth one priority; 0: PRIORITY_AGEING_NS */
 };
 
 struct store_counts {
@@ -101,7 +102,8 @@ struct store {
     void (*note)(struct store *store, uint64_t job, uint32_t partition, enum partition_state state,
                  uint32_t attempts, uint32_t deaths);
     /* The result of a partition; proof is the block of result_read and becomes the store's.
-     * Callback after the commit. */
+     * Callback after the commit; it always comes, also for a job that is final (its result is
+     * then thrown away). publics points into proof's block. */
     void (*complete)(struct store *store, uint64_t job, uint32_t partition, char *proof,
                      char *publics, const struct partition_times *ms, uint64_t now_ns,
                      void (*committed)(void *arg, uint64_t job, uint32_t partition), void *arg);
