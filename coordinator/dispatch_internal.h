@@ -49,7 +49,7 @@ TAILQ_HEAD(task_list, task);
 struct seat {
     enum worker_role role; /* ROLE_NONE: nobody sits there */
     bool ready, leaving, set_aside;
-    uint32_t charges;             /* of its device, in a row */
+    uint32_t charges;              /* of its device, in a row */
     uint32_t last_slab[LANES_MAX]; /* whose window it has mapped; SLAB_NONE: none */
 };
 
@@ -62,7 +62,7 @@ struct seat_load {
 struct dispatch {
     struct control *control;
     struct dispatch_limits limits;
-    struct task_list tasks; /* in the order of their claims */
+    struct task_list tasks;  /* in the order of their claims */
     struct task **slab_task; /* by slab: whose it is, or NULL */
     struct seat seats[SEATS_MAX];
     struct seat_load loads[SEATS_MAX]; /* counted at the start of each pass */
