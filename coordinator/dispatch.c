@@ -8,7 +8,6 @@
  */
 #include "coordinator/dispatch_internal.h"
 
-#include <assert.h>
 #include <stdlib.h>
 
 #include "shm/credit.h"

@@ -70,7 +70,7 @@ struct store_spec {
 struct store_limits {
     uint64_t queued_jobs, queued_bytes; /* of jobs that are not final */
     uint32_t kept_jobs;                 /* final jobs that still answer */
-    uint64_t kept_ns;
+    uint64_t kept_ns;                   /* ... and for how long at most; 0: no such limit */
     uint64_t ageing_ns; /* waiting this long is worth one priority; 0: PRIORITY_AGEING_NS */
 };
 
@@ -129,6 +129,8 @@ struct store {
     /* Jobs that are not final and use that circuit number. */
     uint64_t (*uses_circuit)(struct store *store, uint32_t circuit_number);
     void (*counts)(struct store *store, struct store_counts *out);
+    /* New limits; what is over them stays. */
+    void (*set_limits)(struct store *store, const struct store_limits *limits);
     /* Called after a job became final; set by the owner. */
     void (*on_final)(void *arg, const struct store_job *job);
     void *on_final_arg;
