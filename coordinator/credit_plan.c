@@ -66,8 +66,8 @@ static double syntheses_at_once(const struct credit_inputs *inputs)
     for (uint32_t i = 0; i < inputs->devices; i++) {
         if (!inputs->prove_ns[i])
             return -1;
-        sum += ((double)inputs->synth_ns + (double)inputs->finalize_ns) /
-               (double)inputs->prove_ns[i];
+        sum +=
+            ((double)inputs->synth_ns + (double)inputs->finalize_ns) / (double)inputs->prove_ns[i];
     }
     return sum;
 }

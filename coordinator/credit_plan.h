@@ -47,8 +47,8 @@ uint64_t credit_samples_time(const struct credit_samples *samples, uint32_t devi
 
 struct credit_inputs {
     uint32_t slabs, synth_workers, staged;
-    uint32_t devices;             /* at most CREDIT_DEVICES_MAX */
-    uint64_t synth_ns, finalize_ns; /* 0: not timed yet */
+    uint32_t devices;                      /* at most CREDIT_DEVICES_MAX */
+    uint64_t synth_ns, finalize_ns;        /* 0: not timed yet */
     uint64_t prove_ns[CREDIT_DEVICES_MAX]; /* by device; 0: not timed yet */
 };
 
