@@ -1,0 +1,217 @@
+/*
+ * Makes a circuit image from a proving key in memory. Called by compile.c and by tests. The points'
+ * bytes are the same in key and image; they are copied to their aligned place and checked there.
+ * A SIGKILL leaves a half-made file under a temporary name (image_write.h).
+ */
+#include "synth-worker/image_build.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "kernels/curves.h"
+#include "shm/program.h"
+#include "shm/slab.h"
+#include "synth-worker/complaint.h"
+#include "synth-worker/points.h"
+
+/* Which section of the key becomes which of the image. */
+static const struct point_section {
+    enum zkey_section from;
+    enum image_tag to;
+    enum group group;
+} point_sections[] = {
+    {ZKEY_IC, IMAGE_IC, GROUP_G1},
+    {ZKEY_POINTS_A, IMAGE_POINTS_A, GROUP_G1},
+    {ZKEY_POINTS_B1, IMAGE_POINTS_B1, GROUP_G1},
+    {ZKEY_POINTS_B2, IMAGE_POINTS_B2, GROUP_G2},
+    {ZKEY_POINTS_C, IMAGE_POINTS_C, GROUP_G1},
+    {ZKEY_POINTS_H, IMAGE_POINTS_H, GROUP_G1},
+};
+#define POINT_SECTIONS (sizeof point_sections / sizeof *point_sections)
+
+static uint64_t align_up(uint64_t bytes)
+{
+    return (bytes + IMAGE_ALIGN - 1) / IMAGE_ALIGN * IMAGE_ALIGN;
+}
+
+static void add_section(struct image_header *header, enum image_tag tag, uint64_t bytes)
+{
+    struct image_section *section = &header->sections[header->section_count++];
+    section->tag = tag;
+    section->offset = header->file_bytes;
+    section->bytes = bytes;
+    header->file_bytes = align_up(header->file_bytes + bytes);
+}
+
+static void add_matrix(struct image_header *header, enum image_tag row_start, uint64_t rows,
+                       uint64_t entries)
+{
+    add_section(header, row_start, (rows + 1) * sizeof(uint32_t));
+    add_section(header, row_start + 1, entries * sizeof(uint32_t));
+    add_section(header, row_start + 2, entries * FR_WORDS * sizeof(uint64_t));
+}
+
+/* All sums stay far below 2^64: each section is no longer than four times the key's. */
+static void lay_out(struct image_plan *plan)
+{
+    const struct zkey *zkey = &plan->zkey;
+    struct image_header *header = &plan->header;
+    header->file_bytes = align_up(sizeof *header);
+    add_section(header, IMAGE_VERIFICATION, 3 * zkey->curve->g1_bytes + 3 * zkey->curve->g2_bytes);
+    for (unsigned i = 0; i < POINT_SECTIONS; i++)
+        add_section(header, point_sections[i].to,
+                    zkey_point_count(zkey, point_sections[i].from) *
+                        zkey_point_bytes(zkey, point_sections[i].from));
+    add_matrix(header, IMAGE_A_ROW_START, plan->counts.rows[0], plan->counts.entries[0]);
+    add_matrix(header, IMAGE_B_ROW_START, plan->counts.rows[1], plan->counts.entries[1]);
+}
+
+static int fill_header(struct image_plan *plan, const uint8_t *hash, struct complaint *complaint)
+{
+    const struct zkey *zkey = &plan->zkey;
+    struct slab_plan slab;
+    int status = slab_plan(&slab, zkey->wires, UINT64_C(1) << zkey->log2_domain, 1);
+    if (status)
+        return complain_system(complaint, EXIT_MACHINE, -status, "%.700s: the slab is too large",
+                               zkey->file.source.name);
+    plan->header = (struct image_header){
+        .magic = IMAGE_MAGIC,
+        .layout = IMAGE_LAYOUT,
+        .curve = zkey->curve->id,
+        .wires = zkey->wires,
+        .public_count = zkey->public_count,
+        .log2_domain = zkey->log2_domain,
+        .rows_a = plan->counts.rows[0],
+        .rows_b = plan->counts.rows[1],
+        .slab_bytes = slab.bytes,
+    };
+    memcpy(plan->header.hash, hash, IMAGE_HASH_BYTES);
+    lay_out(plan);
+    return 0;
+}
+
+int image_plan(struct image_plan *plan, const struct binfile_source *key,
+               const uint8_t hash[IMAGE_HASH_BYTES], struct complaint *complaint)
+{
+    int status = zkey_open(&plan->zkey, key, complaint);
+    if (!status)
+        status = zkey_check_sections(&plan->zkey, complaint);
+    if (!status)
+        status = coefficients_count(&plan->zkey, &plan->counts, complaint);
+    if (!status)
+        status = fill_header(plan, hash, complaint);
+    return status;
+}
+
+static void *section_at(const struct image_plan *plan, void *out, enum image_tag tag)
+{
+    return (uint8_t *)out + image_find(&plan->header, tag, 0, 0, 0)->offset;
+}
+
+static struct point_array array_of(const struct image_plan *plan, void *out, unsigned index)
+{
+    const struct point_section *section = &point_sections[index];
+    return (struct point_array){
+        .curve = plan->zkey.curve,
+        .group = section->group,
+        .points = section_at(plan, out, section->to),
+        .count = zkey_point_count(&plan->zkey, section->from),
+        .section = section->from,
+        .name = plan->zkey.file.source.name,
+    };
+}
+
+static int copy_points(const struct image_plan *plan, void *out, struct parallel *parallel,
+                       struct complaint *complaint)
+{
+    const struct binfile *file = &plan->zkey.file;
+    int status = points_check_constants(plan->zkey.curve, plan->zkey.constants, file->source.name,
+                                        complaint);
+    for (unsigned i = 0; i < POINT_SECTIONS && !status; i++) {
+        const struct binfile_section *from = &file->section[point_sections[i].from];
+        struct point_array array = array_of(plan, out, i);
+        status = binfile_read(&file->source, from->offset,
+                              section_at(plan, out, point_sections[i].to), from->length, complaint);
+        if (!status)
+            status = points_check(&array, parallel, complaint);
+    }
+    return status;
+}
+
+static int check_subgroups(const struct image_plan *plan, void *out, struct parallel *parallel,
+                           struct complaint *complaint)
+{
+    int status = points_check_constants_subgroup(plan->zkey.curve, plan->zkey.constants,
+                                                 plan->zkey.file.source.name, complaint);
+    for (unsigned i = 0; i < POINT_SECTIONS && !status; i++) {
+        struct point_array array = array_of(plan, out, i);
+        status = points_check_subgroup(&array, parallel, complaint);
+    }
+    return status;
+}
+
+static void place_matrices(const struct image_plan *plan, void *out)
+{
+    struct coefficient_matrix matrix[2];
+    for (unsigned m = 0; m < 2; m++) {
+        enum image_tag tag = m ? IMAGE_B_ROW_START : IMAGE_A_ROW_START;
+        matrix[m].row_start = section_at(plan, out, tag);
+        matrix[m].wire = section_at(plan, out, tag + 1);
+        matrix[m].value = section_at(plan, out, tag + 2);
+    }
+    coefficients_place(&plan->zkey, &plan->counts, matrix);
+}
+
+int image_build(const struct image_plan *plan, void *out, int subgroups, struct parallel *parallel,
+                struct complaint *complaint)
+{
+    int status = copy_points(plan, out, parallel, complaint);
+    if (!status && subgroups)
+        status = check_subgroups(plan, out, parallel, complaint);
+    if (status)
+        return status;
+    memcpy(section_at(plan, out, IMAGE_VERIFICATION), plan->zkey.constants,
+           image_find(&plan->header, IMAGE_VERIFICATION, 0, 0, 0)->bytes);
+    place_matrices(plan, out);
+    struct image_header *header = out;
+    *header = plan->header;
+    header->flags = subgroups ? IMAGE_SUBGROUPS_CHECKED : 0;
+    return 0;
+}
+
+static int complain_space(struct complaint *complaint, int error, uint64_t bytes)
+{
+    return complain_system(complaint, EXIT_OUTPUT, error,
+                           "cannot make the circuit image of %" PRIu64 " bytes", bytes);
+}
+
+static int build_mapped(int fd, const struct image_plan *plan, int subgroups,
+                        struct parallel *parallel, struct image_header *header,
+                        struct complaint *complaint)
+{
+    uint64_t bytes = plan->header.file_bytes;
+    int error = posix_fallocate(fd, 0, (off_t)bytes);
+    if (error)
+        return complain_space(complaint, error, bytes);
+    void *out = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (out == MAP_FAILED)
+        return complain_space(complaint, errno, bytes);
+    int status = image_build(plan, out, subgroups, parallel, complaint);
+    *header = *(struct image_header *)out;
+    munmap(out, bytes);
+    return status;
+}
+
+int image_build_file(int fd, const struct binfile_source *key, const uint8_t hash[IMAGE_HASH_BYTES],
+                     int subgroups, struct parallel *parallel, struct image_header *header,
+                     struct complaint *complaint)
+{
+    struct image_plan plan;
+    int status = image_plan(&plan, key, hash, complaint);
+    if (status)
+        return status;
+    return build_mapped(fd, &plan, subgroups, parallel, header, complaint);
+}

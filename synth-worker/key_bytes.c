@@ -1,0 +1,60 @@
+/*
+ * Reads and hashes a key file. Called by compile.c. The memory is anonymous: a SIGKILL leaves
+ * nothing.
+ */
+#include "synth-worker/key_bytes.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <sys/mman.h>
+
+#include "shm/program.h"
+#include "synth-worker/complaint.h"
+#include "synth-worker/hash.h"
+
+#define CHUNK_BYTES (UINT64_C(4) << 20)
+
+static int read_hashing(const struct binfile_source *file, uint8_t *out, struct hash *hash,
+                        struct complaint *complaint)
+{
+    for (uint64_t done = 0; done < file->size;) {
+        uint64_t left = file->size - done, chunk = left < CHUNK_BYTES ? left : CHUNK_BYTES;
+        int status = binfile_read(file, done, out + done, chunk, complaint);
+        if (status)
+            return status;
+        hash_add(hash, out + done, chunk);
+        done += chunk;
+    }
+    return 0;
+}
+
+int key_bytes_read(struct key_bytes *key, int fd, const char *name, struct complaint *complaint)
+{
+    struct binfile_source file;
+    int status = binfile_source_fd(&file, fd, name, complaint);
+    if (status)
+        return status;
+    if (!file.size)
+        return complain_input(complaint, "%.700s: Invalid File format", name);
+    uint8_t *bytes =
+        mmap(NULL, file.size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (bytes == MAP_FAILED)
+        return complain_system(complaint, EXIT_MACHINE, errno,
+                               "%.700s: no memory for its %" PRIu64 " bytes", name, file.size);
+    struct hash hash;
+    hash_begin(&hash);
+    status = read_hashing(&file, bytes, &hash, complaint);
+    hash_end(&hash, key->hash);
+    key->source =
+        (struct binfile_source){.bytes = bytes, .fd = -1, .size = file.size, .name = name};
+    if (status)
+        key_bytes_free(key);
+    return status;
+}
+
+void key_bytes_free(struct key_bytes *key)
+{
+    if (key->source.bytes)
+        munmap((void *)key->source.bytes, key->source.size);
+    key->source = (struct binfile_source){.fd = -1};
+}

@@ -1,0 +1,150 @@
+/*
+ * synth-worker: turns witnesses into filled slabs for a coordinator; and two plain commands without
+ * region, --compile and --export-vkey, which handle keys in a process that holds none of the
+ * region's fds.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "kernels/parallel.h"
+#include "shm/program.h"
+#include "synth-worker/binfile.h"
+#include "synth-worker/compile.h"
+#include "synth-worker/complaint.h"
+#include "synth-worker/synth.h"
+#include "synth-worker/threads.h"
+#include "synth-worker/vkey_export.h"
+
+static const char usage[] =
+    "usage: synth-worker --socket PATH | --config FILE\n"
+    "       synth-worker --compile KEY.zkey --images DIR [--check-subgroups]\n"
+    "       synth-worker --export-vkey KEY.zkey\n"
+    "       synth-worker --help | --version\n"
+    "\n"
+    "Fills slabs for the coordinator at the socket (by default $PAWL_SOCKET, else\n"
+    "/run/pawl/pawl.sock or $XDG_RUNTIME_DIR/pawl.sock), until it is told to leave or SIGTERM\n"
+    "comes. --compile makes the circuit image of a proving key in DIR and prints a line of JSON;\n"
+    "with --check-subgroups it also checks that all points are in their subgroups. --export-vkey\n"
+    "prints the verification key as snarkjs exports it.\n"
+    "\n"
+    "Exit: 0 done or drained; 1 the key is at fault; 64 usage; 69 no coordinator; 70 our fault;\n"
+    "71 a limit of the machine; 73 an output cannot be written; 75 the coordinator went away.\n";
+
+struct options {
+    const char *socket, *config, *compile, *images, *r1cs, *vkey;
+    int check_subgroups;
+};
+
+static int usage_error(const char *what)
+{
+    fprintf(stderr, "synth-worker: %s (--help shows the usage)\n", what);
+    return EXIT_USAGE_ERROR;
+}
+
+static int say(const struct complaint *complaint)
+{
+    fprintf(stderr, "synth-worker: %s\n", complaint->text);
+    return complaint->exit_code;
+}
+
+/* What is printed counts once it is written: a full disk behind stdout is an error. */
+static int finish_output(void)
+{
+    if (!fflush(stdout) && !ferror(stdout))
+        return 0;
+    fprintf(stderr, "synth-worker: standard output: %s\n", strerror(errno));
+    return EXIT_OUTPUT;
+}
+
+static int run_compile(const struct options *options)
+{
+    struct compile_request request = {options->compile, options->images, options->check_subgroups};
+    struct compile_result result;
+    struct complaint complaint;
+    struct parallel parallel;
+    if (options->r1cs)
+        return usage_error("--r1cs: an r1cs is not read by this version");
+    if (!options->images)
+        return usage_error("--compile needs --images DIR");
+    threads_init(&parallel, 0);
+    if (compile_key(&request, &parallel, &result, &complaint))
+        return say(&complaint);
+    compile_print(stdout, &request, &result);
+    return finish_output();
+}
+
+static int run_export(const struct options *options)
+{
+    struct binfile_source source;
+    struct complaint complaint;
+    int fd = open(options->vkey, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0) {
+        complain_system(&complaint, EXIT_INPUT, errno, "%.700s: cannot be opened", options->vkey);
+        return say(&complaint);
+    }
+    int status = binfile_source_fd(&source, fd, options->vkey, &complaint);
+    if (!status)
+        status = vkey_export(&source, stdout, &complaint);
+    close(fd);
+    return status ? say(&complaint) : finish_output();
+}
+
+static int run_worker(const struct options *options)
+{
+    char path[PAWL_SOCKET_BYTES];
+    const char *why;
+    int status = program_socket_path(path, options->socket, options->config, &why);
+    if (!status)
+        return synth_run(path);
+    fprintf(stderr, "synth-worker: %s\n", why);
+    return options->config && !options->socket ? EXIT_CONFIG : EXIT_USAGE_ERROR;
+}
+
+/* -1: go on; else the exit code. */
+static int parse(struct options *options, int count, char **words)
+{
+    static const struct option known[] = {
+        {"socket", required_argument, NULL, 's'},      {"config", required_argument, NULL, 'c'},
+        {"compile", required_argument, NULL, 'k'},     {"images", required_argument, NULL, 'i'},
+        {"r1cs", required_argument, NULL, 'r'},        {"check-subgroups", no_argument, NULL, 'g'},
+        {"export-vkey", required_argument, NULL, 'e'}, {"help", no_argument, NULL, 'h'},
+        {"version", no_argument, NULL, 'v'},           {NULL, 0, NULL, 0},
+    };
+    const char **const texts[] = {
+        ['s'] = &options->socket, ['c'] = &options->config, ['k'] = &options->compile,
+        ['i'] = &options->images, ['r'] = &options->r1cs,   ['e'] = &options->vkey};
+    int letter;
+    opterr = 0;
+    while ((letter = getopt_long(count, words, ":", known, NULL)) != -1) {
+        if (letter == 'h')
+            return fputs(usage, stdout), finish_output();
+        if (letter == 'v')
+            return puts("synth-worker " PAWL_VERSION), finish_output();
+        if (letter == '?' || letter == ':')
+            return usage_error(letter == ':' ? "an option lacks its value" : "an unknown option");
+        if (letter == 'g')
+            options->check_subgroups = 1;
+        else
+            *texts[letter] = optarg;
+    }
+    return optind < count ? usage_error("an unexpected argument") : -1;
+}
+
+int main(int count, char **words)
+{
+    struct options options = {0};
+    int code = parse(&options, count, words);
+    if (code >= 0)
+        return code;
+    if (options.compile)
+        return run_compile(&options);
+    if (options.images || options.r1cs || options.check_subgroups)
+        return usage_error("--images, --r1cs and --check-subgroups go with --compile");
+    if (options.vkey)
+        return run_export(&options);
+    return run_worker(&options);
+}
