@@ -12,6 +12,7 @@
 #include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/stat.h>
+#include <sys/sysinfo.h>
 #include <unistd.h>
 
 #include "shm/slab.h"
@@ -65,10 +66,21 @@ static int object_open_memfd(struct object *object)
     return object->ro < 0 ? -errno : 0;
 }
 
+/* A memfd has no file system that says ENOSPC: reserving more than there is would end in the OOM
+ * killer, whoever it picks. */
+static int exceeds_memory(uint64_t bytes)
+{
+    struct sysinfo machine;
+
+    return sysinfo(&machine) == 0 && bytes > (uint64_t)machine.totalram * machine.mem_unit;
+}
+
 static int object_reserve(int fd, uint64_t bytes)
 {
     int error;
 
+    if (exceeds_memory(bytes))
+        return -ENOSPC;
     do
         error = posix_fallocate(fd, 0, (off_t)bytes);
     while (error == EINTR);

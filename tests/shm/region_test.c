@@ -1,0 +1,278 @@
+/*
+ * The region: made whole or not at all, without names, and not writable through what workers get.
+ */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "shm/credit.h"
+#include "shm/region.h"
+
+static const struct lane_spec lanes[] = {
+    {.name = "main", .slab_bytes = 3 * 4096, .slab_count = 3, .credits = 3},
+    {.name = "express", .slab_bytes = 4096, .slab_count = 2, .credits = 1},
+};
+static const char *const backings[] = {"shm", "memfd"};
+
+static unsigned count_entries(const char *folder, const char *prefix)
+{
+    DIR *listing = opendir(folder);
+    unsigned count = 0;
+
+    assert_non_null(listing);
+    for (struct dirent *entry = readdir(listing); entry; entry = readdir(listing))
+        count += strncmp(entry->d_name, prefix, strlen(prefix)) == 0;
+    closedir(listing);
+    return count;
+}
+
+static unsigned count_fds(void)
+{
+    return count_entries("/proc/self/fd", "");
+}
+
+/* Names in /dev/shm that this process could have made. */
+static unsigned count_names(void)
+{
+    char prefix[32];
+
+    snprintf(prefix, sizeof(prefix), "pawl-%ld-", (long)getpid());
+    return count_entries("/dev/shm", prefix);
+}
+
+static void region_is_whole(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        struct region region;
+        struct stat status;
+        const char *what;
+        unsigned before = count_fds();
+
+        assert_int_equal(region_create(&region, lanes, 2, backings[i], "b1", &what), 0);
+        assert_int_equal(count_names(), 0);
+        assert_string_equal(region.control.header->backing, backings[i]);
+        assert_string_equal(region.control.header->build_id, "b1");
+        assert_int_equal(region.slabs_bytes, 3 * 12288 + 2 * 4096);
+        assert_int_equal(region.control.header->slabs_bytes, region.slabs_bytes);
+        assert_int_equal(fstat(region.slabs_fd, &status), 0);
+        assert_int_equal(status.st_size, region.slabs_bytes);
+        assert_int_equal(status.st_mode & 0777 & ~(i ? 0777u : 0600u), 0);
+        assert_true((uint64_t)status.st_blocks * 512 >= region.slabs_bytes); /* reserved */
+        assert_true(fcntl(region.slabs_fd, F_GETFD) & FD_CLOEXEC);
+        assert_true(fcntl(region.control_ro_fd, F_GETFD) & FD_CLOEXEC);
+        credit_check(&region.control, 0);
+        region_destroy(&region);
+        assert_int_equal(count_fds(), before);
+        region_destroy(&region); /* of nothing: nothing */
+    }
+}
+
+static void slabs_of_memfd_are_sealed(void **state)
+{
+    struct region region;
+    const char *what;
+
+    (void)state;
+    assert_int_equal(region_create(&region, lanes, 2, "memfd", "b1", &what), 0);
+    assert_int_equal(ftruncate(region.slabs_fd, 0), -1);
+    assert_int_equal(ftruncate(region.slabs_fd, 1 << 20), -1);
+    region_destroy(&region);
+}
+
+static void workers_cannot_write_control(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        struct region region;
+        struct control control;
+        const char *what;
+
+        assert_int_equal(region_create(&region, lanes, 2, backings[i], "b1", &what), 0);
+        int fd = region.control_ro_fd;
+        uint64_t bytes = region.control_bytes;
+        assert_int_equal(fcntl(fd, F_GETFL) & O_ACCMODE, O_RDONLY);
+        assert_ptr_equal(mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0), MAP_FAILED);
+        assert_int_equal(ftruncate(fd, 0), -1);
+        assert_int_equal(write(fd, "x", 1), -1);
+        void *memory = mmap(NULL, bytes, PROT_READ, MAP_SHARED, fd, 0);
+        assert_int_equal(mprotect(memory, bytes, PROT_READ | PROT_WRITE), -1);
+        munmap(memory, bytes);
+
+        assert_int_equal(region_map_control(&control, fd, bytes + 4096), -EBADMSG);
+        assert_int_equal(region_map_control(&control, fd, bytes - 4096), -EBADMSG);
+        assert_int_equal(region_map_control(&control, fd, 0), -EBADMSG);
+        assert_int_equal(region_map_control(&control, -1, bytes), -EBADF);
+        assert_int_equal(region_map_control(&control, fd, bytes), 0);
+        credit_set_limit(&region.control, 0, 2); /* what the coordinator writes is seen */
+        assert_int_equal(credit_limit(&control, 0), 2);
+        region_unmap_control(&control);
+        region_destroy(&region);
+    }
+}
+
+static void gpu_worker_sees_what_a_window_wrote(void **state)
+{
+    struct region region;
+    struct slab_windows windows;
+    const char *what;
+
+    (void)state;
+    assert_int_equal(region_create(&region, lanes, 2, "shm", "b1", &what), 0);
+    const struct control_slab *slab = &region.control.slabs[2];
+    const char *slabs = region_map_slabs(region.slabs_fd, region.slabs_bytes);
+    assert_non_null(slabs);
+    assert_null(region_map_slabs(region.slabs_fd, region.slabs_bytes + 4096));
+    assert_int_equal(errno, EBADMSG);
+    assert_int_equal(slab_windows_init(&windows, region.slabs_fd, 5), 0);
+    char *window = slab_window_open(&windows, 2, slab->offset, slab->bytes);
+    assert_non_null(window);
+    strcpy(window + 5000, "seen");
+    assert_string_equal(slabs + slab->offset + 5000, "seen");
+    slab_windows_destroy(&windows);
+    munmap((void *)(uintptr_t)slabs, region.slabs_bytes);
+    region_destroy(&region);
+}
+
+static void impossible_regions_are_refused(void **state)
+{
+    struct lane_spec bad = {.name = "x", .slab_bytes = 4096, .slab_count = SLABS_MAX + 1};
+    struct region region;
+    const char *what;
+    unsigned before = count_fds();
+
+    (void)state;
+    assert_int_equal(region_create(&region, lanes, 2, "hugetlbfs", "b1", &what), -EINVAL);
+    assert_string_equal(what, "backing");
+    assert_int_equal(region_create(&region, &bad, 1, "shm", "b1", &what), -EINVAL);
+    assert_string_equal(what, "lanes");
+    /* more than the machine has: an error before anything is reserved */
+    struct lane_spec vast = {.name = "x", .slab_bytes = UINT64_C(1) << 60, .slab_count = 1};
+    assert_int_equal(region_create(&region, &vast, 1, "memfd", "b1", &what), -ENOSPC);
+    assert_string_equal(what, "slabs");
+    assert_int_equal(count_fds(), before);
+    assert_int_equal(count_names(), 0);
+}
+
+static void region_without_lanes_stands(void **state)
+{
+    struct region region;
+    const char *what;
+
+    (void)state;
+    assert_int_equal(region_create(&region, NULL, 0, "memfd", "b1", &what), 0);
+    assert_int_equal(region.slabs_bytes, 4096);
+    region_destroy(&region);
+}
+
+/* ---- a /dev/shm that is too small: in a child with a mount namespace of its own ---- */
+
+enum { CHILD_OK = 0, CHILD_WRONG = 1, CHILD_NOT_PERMITTED = 2 };
+
+static uint64_t blocks_used(void)
+{
+    struct statvfs status;
+
+    if (statvfs("/dev/shm", &status))
+        return UINT64_MAX;
+    return status.f_blocks - status.f_bfree;
+}
+
+/* One size of /dev/shm at which the object `expected` no longer fits. */
+static int try_size(const char *options, uint64_t slab_bytes, const char *expected)
+{
+    struct lane_spec lane = {.name = "x", .slab_bytes = slab_bytes, .slab_count = 1, .credits = 1};
+    struct region region;
+    const char *what;
+
+    if (mount("pawl-test", "/dev/shm", "tmpfs", 0, options))
+        return CHILD_NOT_PERMITTED;
+    unsigned fds = count_fds();
+    int error = region_create(&region, &lane, 1, "shm", "b1", &what);
+    if (error != -ENOSPC || strcmp(what, expected) != 0)
+        return CHILD_WRONG;
+    if (count_fds() != fds || count_entries("/dev/shm", "pawl-") || blocks_used() != 0)
+        return CHILD_WRONG;
+    return umount("/dev/shm") ? CHILD_WRONG : CHILD_OK;
+}
+
+static int try_small_shm(void)
+{
+    if (unshare(CLONE_NEWNS) || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL))
+        return CHILD_NOT_PERMITTED;
+    int result = try_size("size=1m", 4096, "control");
+    return result ? result : try_size("size=8m", 64 << 20, "slabs");
+}
+
+static void too_small_shm_is_enospc(void **state)
+{
+    int status;
+    pid_t child = fork();
+
+    (void)state;
+    assert_true(child >= 0);
+    if (child == 0)
+        _exit(try_small_shm());
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status));
+    if (WEXITSTATUS(status) == CHILD_NOT_PERMITTED) {
+        printf("# skip: a small /dev/shm needs the right to mount in a namespace of its own\n");
+        skip();
+    }
+    assert_int_equal(WEXITSTATUS(status), CHILD_OK);
+}
+
+/* The creator is killed right after: no name, and no memory but what we still hold. */
+static void killed_creator_leaves_no_name(void **state)
+{
+    char prefix[32];
+    int status;
+    pid_t child = fork();
+
+    (void)state;
+    assert_true(child >= 0);
+    if (child == 0) {
+        struct region region;
+        const char *what;
+
+        if (region_create(&region, lanes, 2, "shm", "b1", &what))
+            _exit(1);
+        raise(SIGKILL);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+    snprintf(prefix, sizeof(prefix), "pawl-%ld-", (long)child);
+    assert_int_equal(count_entries("/dev/shm", prefix), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(region_is_whole),
+        cmocka_unit_test(slabs_of_memfd_are_sealed),
+        cmocka_unit_test(workers_cannot_write_control),
+        cmocka_unit_test(gpu_worker_sees_what_a_window_wrote),
+        cmocka_unit_test(impossible_regions_are_refused),
+        cmocka_unit_test(region_without_lanes_stands),
+        cmocka_unit_test(too_small_shm_is_enospc),
+        cmocka_unit_test(killed_creator_leaves_no_name),
+    };
+
+    return cmocka_run_group_tests_name("region", tests, NULL, NULL);
+}
