@@ -1,5 +1,5 @@
 /*
- * A worker's settings, last words and sums; see the header. What runs in a signal handler here uses
+ * A worker's settings and last words; see the header. What runs in a signal handler here uses
  * nothing but seat_say, write(2) and plain loops.
  */
 #include "shm/worker_start.h"
@@ -158,15 +158,6 @@ void __assert_fail(const char *assertion, const char *file, unsigned line, const
     fprintf(stderr, "%s\n", text);
     crash_say(text);
     abort();
-}
-
-/* ---- sums ---- */
-
-void worker_count_span(struct seat_page *page, uint64_t busy_ns, uint64_t idle_ns, uint64_t done)
-{
-    atomic_fetch_add_explicit(&page->busy_ns, busy_ns, memory_order_relaxed);
-    atomic_fetch_add_explicit(&page->idle_ns, idle_ns, memory_order_relaxed);
-    atomic_fetch_add_explicit(&page->done_total, done, memory_order_relaxed);
 }
 
 uint64_t worker_now_ns(void)

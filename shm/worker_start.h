@@ -1,6 +1,6 @@
 /*
  * What every worker does the same way once it has its welcome: the settings that the coordinator
- * handed out, last words at a crash, and the sums of its work on the seat page.
+ * handed out, and last words at a crash.
  *
  * Called by the daemons' start, before they make threads (nice and cpus are inherited by them). A
  * SIGKILL leaves the seat page as it was.
@@ -33,9 +33,6 @@ unsigned worker_count_cpus(void);
  * mapped for the process's life; NULL stops it.
  */
 void worker_crash_watch(struct seat_page *page);
-
-/* Adds a finished span to the page's sums: time at work or idle, partitions done. Relaxed. */
-void worker_count_span(struct seat_page *page, uint64_t busy_ns, uint64_t idle_ns, uint64_t done);
 
 /* CLOCK_MONOTONIC in nanoseconds. */
 uint64_t worker_now_ns(void);

@@ -1,0 +1,143 @@
+/*
+ * See the header.
+ */
+#include "gpu-worker/inbox.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "gpu-worker/context.h"
+#include "gpu-worker/desk.h"
+#include "gpu-worker/keys.h"
+#include "gpu-worker/view.h"
+#include "shm/program.h"
+#include "shm/wire.h"
+
+/* The first eight bytes in hexadecimal name an image well enough for a log. */
+static uint64_t short_hash(const uint8_t *hash)
+{
+    uint64_t number = 0;
+    for (int i = 0; i < 8; i++)
+        number = number << 8 | hash[i];
+    return number;
+}
+
+static void take_image(struct context *context, const struct wire_packet *packet)
+{
+    const struct wire_image *image = &packet->message.image;
+    const char *what = NULL;
+    int error = keys_add(context->keys, image->hash, packet->fds[0], &what);
+    if (error)
+        log_event("error", "image_refused", "hash=%016" PRIx64 " what=\"%s\" error=\"%s\"",
+                  short_hash(image->hash), what, strerror(-error));
+}
+
+static void forget_image(struct context *context, const struct wire_image *image)
+{
+    keys_forget(context->keys, image->hash);
+    desk_wake(context->desk); /* the prover sweeps */
+}
+
+/* ---- PROVE ---- */
+
+/* What can be known without reading the slab; NULL: nothing is wrong. */
+static const char *fill_assignment(struct context *context, const struct view *view,
+                                   struct assignment *assignment)
+{
+    assignment->slab = view_slab(view, assignment->order.slab, &assignment->slab_bytes);
+    if (!assignment->slab)
+        return "the assignment names a slab that is not in the region";
+    assignment->key = keys_hold(context->keys, assignment->order.hash);
+    return assignment->key ? NULL : "no image of the assignment's hash was given, or it is damaged";
+}
+
+static void release_unstaged(struct context *context, struct assignment *assignment)
+{
+    context_post_step(context, assignment, WIRE_RELEASED);
+    context_discard(context, assignment);
+}
+
+static void stage(struct context *context, struct assignment *assignment)
+{
+    int error = desk_put(context->desk, assignment);
+    if (error == -ESHUTDOWN) {
+        release_unstaged(context, assignment);
+    } else if (error) {
+        context_post_failed(context, assignment, FAULT_INTERNAL, STAGE_IDLE, 0,
+                            "more partitions are assigned than there can be slabs");
+        context_discard(context, assignment);
+    }
+}
+
+static void take_order(struct context *context, const struct view *view,
+                       const struct wire_prove *order)
+{
+    struct assignment local = {.order = *order};
+    struct assignment *assignment = calloc(1, sizeof(*assignment));
+    if (!assignment) {
+        context_post_failed(context, &local, FAULT_CAPACITY, STAGE_IDLE, 0,
+                            "no memory for an assignment");
+        return;
+    }
+    assignment->order = *order;
+    const char *why = fill_assignment(context, view, assignment);
+    if (!why) {
+        stage(context, assignment);
+        return;
+    }
+    context_post_failed(context, assignment, FAULT_INTERNAL, STAGE_IDLE, 0, why);
+    free(assignment);
+}
+
+static void cancel(struct context *context, uint64_t number)
+{
+    struct assignment *staged = desk_cancel(context->desk, number);
+    if (staged)
+        release_unstaged(context, staged);
+}
+
+void inbox_leave(struct context *context)
+{
+    struct assignment *staged = desk_leave(context->desk);
+    while (staged) {
+        struct assignment *next = staged->next;
+        release_unstaged(context, staged);
+        staged = next;
+    }
+}
+
+/* ---- */
+
+static int handle(struct context *context, const struct view *view, struct wire_packet *packet)
+{
+    const union wire_message *message = &packet->message;
+    switch (message->header.type) {
+    case WIRE_IMAGE:
+        take_image(context, packet);
+        return 0;
+    case WIRE_FORGET:
+        forget_image(context, &message->image);
+        return 0;
+    case WIRE_PROVE:
+        take_order(context, view, &message->prove);
+        return 0;
+    case WIRE_CANCEL:
+        cancel(context, message->step.assignment);
+        return 0;
+    case WIRE_LEAVE:
+        return 1;
+    default:
+        return -EPROTO;
+    }
+}
+
+int inbox_handle(struct context *context, const struct view *view, struct wire_packet *packet)
+{
+    int answer = handle(context, view, packet);
+    for (unsigned i = 0; i < packet->fd_count; i++)
+        close(packet->fds[i]);
+    return answer;
+}

@@ -1,0 +1,20 @@
+/*
+ * The socket's thread: what each message of the coordinator does. Nothing here blocks.
+ */
+#ifndef PAWL_GPU_WORKER_INBOX_H
+#define PAWL_GPU_WORKER_INBOX_H
+
+struct context;
+struct view;
+struct wire_packet;
+
+/*
+ * Acts on one message and closes the fds that came with it. 0; 1: LEAVE, which the caller acts on;
+ * -EPROTO: a message that no gpu-worker gets.
+ */
+int inbox_handle(struct context *context, const struct view *view, struct wire_packet *packet);
+
+/* Gives all staged assignments back (RELEASED); later ones are given back as they come. */
+void inbox_leave(struct context *context);
+
+#endif

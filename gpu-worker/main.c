@@ -1,0 +1,194 @@
+/*
+ * gpu-worker: one device's worth of proving. Started by the supervisor or by hand.
+ */
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "gpu-worker/blinders.h"
+#include "gpu-worker/device.h"
+#include "gpu-worker/worker.h"
+#include "shm/program.h"
+
+static const char help[] =
+    "usage: gpu-worker (--socket PATH | --config FILE) --device cpu|cuda:N|UUID\n"
+    "       gpu-worker --list-devices [--json]\n"
+    "\n"
+    "Proves partitions that a coordinator assigns, on one device.\n"
+    "\n"
+    "  --socket PATH     the coordinator's worker socket\n"
+    "  --config FILE     take the socket's path from this configuration\n"
+    "  --device NAME     the device; this build has cpu\n"
+    "  --list-devices    print the devices and exit; with --json as JSON\n"
+    "  --help, --version\n"
+    "\n"
+    "exit: 0 left or ended when told; 64 usage; 69 no coordinator; 70 our fault; 71 a limit of\n"
+    "the machine; 75 the coordinator went away; 77 not allowed; 78 no such device\n";
+
+struct arguments {
+    const char *socket, *config, *device;
+    int list, json;
+};
+
+static int fail(int code, const char *text)
+{
+    fprintf(stderr, "gpu-worker: %s\n", text);
+    return code;
+}
+
+/* ---- --list-devices ---- */
+
+static int list_devices(int json)
+{
+    struct device_settings settings = {0};
+    struct device_description cpu;
+    const char *why;
+    struct device *device = device_open("cpu", &settings, &why);
+    if (!device)
+        return fail(EXIT_MACHINE, why);
+    device->operations->describe(device, &cpu);
+    device->operations->close(device);
+    /* a model's name holds neither quotes nor backslashes on any kernel; those that would break
+       the text are left out */
+    for (char *at = cpu.model; *at; at++)
+        if (*at == '"' || *at == '\\' || (unsigned char)*at < ' ')
+            *at = ' ';
+    printf(json ? "[{\"device\":\"%s\",\"model\":\"%s\",\"threads\":%u}]\n"
+                : "%s  %s, %u threads\n",
+           cpu.name, cpu.model, cpu.threads);
+    return fflush(stdout) ? EXIT_OUTPUT : 0;
+}
+
+/* ---- environment ---- */
+
+/* PAWL_CPU chooses a form of the mathematics. 0 or an exit code. */
+static int check_cpu_form(void)
+{
+    const char *form = getenv("PAWL_CPU");
+    if (!form || !*form || strcmp(form, "portable") == 0)
+        return 0;
+    if (strcmp(form, "adx") == 0 || strcmp(form, "ifma") == 0) {
+        fprintf(stderr, "gpu-worker: PAWL_CPU=%s: this build has no such form; it has portable\n",
+                form);
+        return EXIT_CONFIG;
+    }
+    fprintf(stderr, "gpu-worker: PAWL_CPU=%s is none of portable, adx, ifma\n", form);
+    return EXIT_USAGE_ERROR;
+}
+
+/* 0, 1: fixed ones are in *blinders; -EINVAL. */
+static int read_test_blinders(struct blinders *blinders)
+{
+    const char *text = getenv("PAWL_TEST_BLINDERS");
+    if (!text)
+        return 0;
+    if (blinders_parse(blinders, text))
+        return -EINVAL;
+    fprintf(stderr, "gpu-worker: PAWL_TEST_BLINDERS fixes r and s of every proof: for tests only, "
+                    "such proofs hide nothing\n");
+    return 1;
+}
+
+/* ---- */
+
+static int serve(const struct arguments *arguments)
+{
+    char path[PAWL_SOCKET_BYTES];
+    struct blinders blinders;
+    const char *why;
+    int code = check_cpu_form();
+    if (code)
+        return code;
+    int fixed = read_test_blinders(&blinders);
+    if (fixed < 0)
+        return fail(EXIT_USAGE_ERROR,
+                    "PAWL_TEST_BLINDERS is not R,S with two decimal numbers below "
+                    "the orders of both curves");
+    if (!device_is_known(arguments->device, &why)) {
+        fprintf(stderr, "gpu-worker: %s: %s\n", arguments->device, why);
+        return EXIT_CONFIG;
+    }
+    if (program_socket_path(path, arguments->socket, arguments->config, &why))
+        return fail(EXIT_CONFIG, why);
+    struct worker_options options = {arguments->device, fixed ? &blinders : NULL, device_open};
+    return worker_run(path, &options);
+}
+
+enum {
+    OPTION_SOCKET = 256,
+    OPTION_CONFIG,
+    OPTION_DEVICE,
+    OPTION_LIST,
+    OPTION_JSON,
+    OPTION_HELP,
+    OPTION_VERSION
+};
+
+/* -1: go on; else an exit code. */
+static int read_option(struct arguments *arguments, int option)
+{
+    switch (option) {
+    case OPTION_SOCKET:
+        arguments->socket = optarg;
+        return -1;
+    case OPTION_CONFIG:
+        arguments->config = optarg;
+        return -1;
+    case OPTION_DEVICE:
+        arguments->device = optarg;
+        return -1;
+    case OPTION_LIST:
+        arguments->list = 1;
+        return -1;
+    case OPTION_JSON:
+        arguments->json = 1;
+        return -1;
+    case OPTION_HELP:
+        return fputs(help, stdout) < 0 || fflush(stdout) ? EXIT_OUTPUT : 0;
+    case OPTION_VERSION:
+        return printf("gpu-worker %s\n", PAWL_VERSION) < 0 || fflush(stdout) ? EXIT_OUTPUT : 0;
+    default:
+        return EXIT_USAGE_ERROR;
+    }
+}
+
+static int read_arguments(struct arguments *arguments, int argc, char **argv)
+{
+    static const struct option options[] = {
+        {"socket", required_argument, NULL, OPTION_SOCKET},
+        {"config", required_argument, NULL, OPTION_CONFIG},
+        {"device", required_argument, NULL, OPTION_DEVICE},
+        {"list-devices", no_argument, NULL, OPTION_LIST},
+        {"json", no_argument, NULL, OPTION_JSON},
+        {"help", no_argument, NULL, OPTION_HELP},
+        {"version", no_argument, NULL, OPTION_VERSION},
+        {NULL, 0, NULL, 0},
+    };
+    int option;
+    while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
+        int code = read_option(arguments, option);
+        if (code >= 0)
+            return code;
+    }
+    if (optind < argc)
+        return fail(EXIT_USAGE_ERROR, "no argument is taken beside the options; see --help");
+    return -1;
+}
+
+int main(int argc, char **argv)
+{
+    struct arguments arguments = {0};
+    log_open("gpu-worker");
+    int code = read_arguments(&arguments, argc, argv);
+    if (code >= 0)
+        return code;
+    if (arguments.list)
+        return list_devices(arguments.json);
+    if (arguments.json)
+        return fail(EXIT_USAGE_ERROR, "--json goes with --list-devices");
+    if (!arguments.device)
+        return fail(EXIT_USAGE_ERROR, "--device is missing: cpu, cuda:N or a UUID; see --help");
+    return serve(&arguments);
+}

@@ -1,0 +1,139 @@
+/*
+ * Assembly and pairing check; the second opinion by the portable form.
+ */
+#include "gpu-worker/proof_finish.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "gpu-worker/blinders.h"
+#include "gpu-worker/cpu_sums.h"
+#include "gpu-worker/device.h"
+#include "gpu-worker/thread_pool.h"
+#include "kernels/curves.h"
+#include "kernels/parallel.h"
+#include "shm/image.h"
+#include "shm/worker_start.h"
+
+/* What comes from a device may be any bits: the kernels' formulas want points of the curve. */
+static int sums_are_points(const struct curve *curve, const struct proof_sums *sums)
+{
+    return curve->g1_check(&sums->a) == POINT_OK && curve->g1_check(&sums->b1) == POINT_OK &&
+           curve->g2_check(&sums->b2) == POINT_OK && curve->g1_check(&sums->c) == POINT_OK &&
+           curve->g1_check(&sums->h) == POINT_OK;
+}
+
+static int make_and_check(struct proof *out, struct proof_outcome *outcome,
+                          const struct proof_inputs *inputs, const struct proof_sums *sums)
+{
+    const struct curve *curve = inputs->curve;
+    if (!sums_are_points(curve, sums))
+        return 0;
+    curve->proof_assemble(out, sums, inputs->key, inputs->blinders->r, inputs->blinders->s);
+    uint64_t begin = worker_now_ns();
+    int good = curve->proof_verify(inputs->key, inputs->witness + FR_WORDS, out);
+    outcome->verify_ns += worker_now_ns() - begin;
+    return good;
+}
+
+/* ---- the second opinion ---- */
+
+static int watch_cancelled(void *arg)
+{
+    struct device_watch *watch = arg;
+    return watch->cancelled(watch);
+}
+
+/* Memory and threads of its own: the device may be at work on the next partition. They live for
+ * this one call; it is no part of a healthy proof. */
+static int recompute_with(struct thread_pool *pool, const struct proof_inputs *inputs,
+                          struct device_watch *watch, struct proof_sums *sums)
+{
+    struct parallel *parallel = thread_pool_parallel(pool);
+    struct cpu_key key = {inputs->curve, inputs->image,
+                          cpu_sums_image_table(inputs->curve, inputs->image)};
+    struct device_work work = {.witness = inputs->witness};
+    struct device_times unused = {0};
+    void *table = NULL;
+    int error = -ENOMEM;
+    void *scratch =
+        cpu_sums_allocate(cpu_sums_scratch_bytes(inputs->curve, inputs->image, parallel->threads));
+    if (!key.table)
+        key.table = table = cpu_sums_make_table(inputs->curve, inputs->image, parallel);
+    if (scratch && key.table)
+        error = cpu_sums_compute(&key, &work, scratch, parallel, watch, sums, &unused);
+    free(table);
+    free(scratch);
+    return error;
+}
+
+static int recompute(const struct proof_inputs *inputs, struct device_watch *watch,
+                     struct proof_sums *sums)
+{
+    struct thread_pool *pool = thread_pool_create(inputs->threads ? inputs->threads : 1);
+    if (!pool)
+        return -errno;
+    thread_pool_set_cancelled(pool, watch_cancelled, watch);
+    int error = recompute_with(pool, inputs, watch, sums);
+    thread_pool_destroy(pool);
+    return error;
+}
+
+static enum proof_verdict settle(struct proof *out, struct proof_outcome *outcome,
+                                 const struct proof_inputs *inputs, const struct proof_sums *sums,
+                                 const struct proof_sums *anew)
+{
+    if (memcmp(sums, anew, sizeof(*sums)) == 0) {
+        outcome->why = "witness does not satisfy key";
+        return PROOF_UNSATISFIED;
+    }
+    outcome->device_charged = 1;
+    if (make_and_check(out, outcome, inputs, anew))
+        return PROOF_GOOD;
+    outcome->why = "neither the device's proof nor the portable form's verifies";
+    return PROOF_WRONG;
+}
+
+static enum proof_verdict ask_again(struct proof *out, struct proof_outcome *outcome,
+                                    const struct proof_inputs *inputs,
+                                    const struct proof_sums *sums, struct device_watch *watch)
+{
+    struct proof_sums anew;
+    int error = recompute(inputs, watch, &anew);
+    if (error == -ECANCELED)
+        return PROOF_CANCELLED;
+    if (error) {
+        outcome->why = "the proof does not verify, and memory or threads to find out why are short";
+        return PROOF_WRONG;
+    }
+    return settle(out, outcome, inputs, sums, &anew);
+}
+
+/* ---- */
+
+static int publics_are_canonical(const struct proof_inputs *inputs)
+{
+    for (uint32_t i = 1; i <= inputs->key->public_count; i++)
+        if (!inputs->curve->fr_is_canonical(inputs->witness + (size_t)i * FR_WORDS))
+            return 0;
+    return 1;
+}
+
+enum proof_verdict proof_finish(struct proof *out, struct proof_outcome *outcome,
+                                const struct proof_inputs *inputs, const struct proof_sums *sums,
+                                struct device_watch *watch)
+{
+    *outcome = (struct proof_outcome){0};
+    if (!publics_are_canonical(inputs)) {
+        outcome->why = "a public signal in the slab is not below the order of the curve";
+        return PROOF_WRONG;
+    }
+    if (watch->cancelled(watch))
+        return PROOF_CANCELLED;
+    if (make_and_check(out, outcome, inputs, sums))
+        return PROOF_GOOD;
+    if (watch->cancelled(watch))
+        return PROOF_CANCELLED;
+    return ask_again(out, outcome, inputs, sums, watch);
+}

@@ -1,0 +1,159 @@
+/*
+ * Prove loop; see the header.
+ */
+#include "gpu-worker/prover.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "gpu-worker/context.h"
+#include "gpu-worker/desk.h"
+#include "gpu-worker/device.h"
+#include "gpu-worker/fault.h"
+#include "gpu-worker/keys.h"
+#include "shm/wire.h"
+#include "shm/worker_start.h"
+
+/* ---- the slab against its assignment ---- */
+
+static const char *find_mismatch(const struct assignment *assignment)
+{
+    const struct slab_header *header = &assignment->header;
+    const struct wire_prove *order = &assignment->order;
+    const struct image_header *image = assignment->key->image.header;
+    if (header->generation != order->generation)
+        return "generation";
+    if (header->job != order->job || header->partition != order->partition)
+        return "job or partition";
+    if (memcmp(header->image_hash, order->hash, HASH_BYTES) != 0)
+        return "image hash";
+    if (memcmp(header->witness_digest, order->digest, HASH_BYTES) != 0)
+        return "witness digest";
+    if (header->curve != image->curve || header->wires != image->wires ||
+        header->domain != UINT64_C(1) << image->log2_domain)
+        return "curve, wires or domain";
+    return NULL;
+}
+
+int prover_check_slab(struct assignment *assignment, char *why, unsigned bytes)
+{
+    const char *what = NULL;
+    if (slab_check(&assignment->header, assignment->slab, assignment->slab_bytes, &what)) {
+        snprintf(why, bytes, "slab %" PRIu32 " is not whole: %s", assignment->order.slab, what);
+        return -EBADMSG;
+    }
+    what = find_mismatch(assignment);
+    if (!what)
+        return 0;
+    snprintf(why, bytes, "slab %" PRIu32 " is not the one assigned: its %s differs",
+             assignment->order.slab, what);
+    return -EBADMSG;
+}
+
+/* ---- one assignment ---- */
+
+static void end_failed(struct context *context, struct assignment *assignment, unsigned fault,
+                       unsigned stage, const char *why)
+{
+    int cancelled = desk_end(context->desk, assignment);
+    if (cancelled)
+        context_post_step(context, assignment, WIRE_RELEASED);
+    else
+        context_post_failed(context, assignment, fault, stage, 0, why);
+    context_discard(context, assignment);
+}
+
+static void end_released(struct context *context, struct assignment *assignment)
+{
+    desk_end(context->desk, assignment);
+    context_post_step(context, assignment, WIRE_RELEASED);
+    context_discard(context, assignment);
+}
+
+static void end_with_errno(struct context *context, struct assignment *assignment, unsigned stage,
+                           const char *what, int error)
+{
+    char why[WIRE_TEXT_BYTES];
+    snprintf(why, sizeof(why), "%s: %s", what, strerror(-error));
+    end_failed(context, assignment, error == -ENOMEM ? FAULT_CAPACITY : FAULT_INTERNAL, stage, why);
+}
+
+static const uint64_t *section_at(const struct assignment *assignment,
+                                  const struct slab_section *section)
+{
+    if (section->bytes == 0)
+        return NULL;
+    return (const uint64_t *)((const char *)assignment->slab + section->offset);
+}
+
+static int compute_sums(struct context *context, struct assignment *assignment)
+{
+    struct device_times times = {0};
+    struct context_watch watch;
+    const struct slab_header *header = &assignment->header;
+    struct device_work work = {section_at(assignment, &header->witness),
+                               section_at(assignment, &header->rows_a),
+                               section_at(assignment, &header->rows_b)};
+    context_watch_init(&watch, context, SIDE_PROVER, assignment);
+    assignment->times.start_ns = worker_now_ns();
+    context_post_step(context, assignment, WIRE_STARTED);
+    int error = context->device->operations->prove(context->device, assignment->key->loaded, &work,
+                                                   &watch.watch, &assignment->sums, &times);
+    assignment->times.upload_ns = times.upload_ns;
+    assignment->times.ntt_ns = times.ntt_ns;
+    assignment->times.msm_ns = times.msm_ns;
+    return error;
+}
+
+static void hand_over(struct context *context, struct assignment *assignment)
+{
+    fault_touch_sums(&assignment->sums);
+    activity_rest(context->activity,
+                  SIDE_PROVER); /* what it waits for is the finalizer's to show */
+    if (desk_await_finalizer(context->desk, assignment)) {
+        end_released(context, assignment);
+        return;
+    }
+    assignment->times.prove_ns = worker_now_ns() - assignment->times.start_ns;
+    context_post_step(context, assignment, WIRE_COMPUTED);
+    desk_hand_over(context->desk, assignment);
+}
+
+static void prove(struct context *context, struct assignment *assignment)
+{
+    char why[WIRE_TEXT_BYTES];
+    activity_enter(context->activity, SIDE_PROVER, STAGE_UPLOAD, &assignment->order);
+    if (prover_check_slab(assignment, why, sizeof(why))) {
+        end_failed(context, assignment, FAULT_INTERNAL, STAGE_UPLOAD, why);
+        return;
+    }
+    int error = keys_load(context->keys, assignment->key, context->device);
+    if (error) {
+        end_with_errno(context, assignment, STAGE_UPLOAD, "the device cannot load the key", error);
+        return;
+    }
+    error = compute_sums(context, assignment);
+    if (error == -ECANCELED)
+        end_released(context, assignment);
+    else if (error)
+        end_with_errno(context, assignment, STAGE_MSM, "the device failed", error);
+    else
+        hand_over(context, assignment);
+}
+
+void *prover_main(void *arg)
+{
+    struct context *context = arg;
+    struct assignment *assignment;
+    enum desk_answer answer;
+    while ((answer = desk_take(context->desk, &assignment)) != DESK_OVER) {
+        if (answer == DESK_WORK)
+            prove(context, assignment);
+        activity_rest(context->activity, SIDE_PROVER);
+        keys_sweep(context->keys, context->device);
+    }
+    desk_close(context->desk);
+    return NULL;
+}

@@ -1,0 +1,89 @@
+/*
+ * See the header.
+ */
+#include "gpu-worker/view.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "shm/program.h"
+#include "shm/region.h"
+#include "shm/seat.h"
+#include "shm/slab.h"
+#include "shm/wire.h"
+
+enum { FD_CONTROL, FD_SLABS, FD_SEAT };
+
+/* The CPU device works without; pages that are swapped out only make it slow. */
+static void try_lock(const struct view *view)
+{
+    if (mlock(view->slabs, view->slabs_bytes) == 0)
+        log_event("info", "slabs_locked", "bytes=%llu", (unsigned long long)view->slabs_bytes);
+    else
+        log_event("info", "slabs_not_locked",
+                  "bytes=%llu error=\"%s\" hint=\"RLIMIT_MEMLOCK is below the slabs: raise it "
+                  "(ulimit -l, LimitMEMLOCK=) or leave it\"",
+                  (unsigned long long)view->slabs_bytes, strerror(errno));
+}
+
+static int map_slabs(struct view *view, int fd, uint64_t bytes)
+{
+    view->slabs = region_map_slabs(fd, bytes);
+    view->slabs_bytes = bytes;
+    return view->slabs ? 0 : -errno;
+}
+
+static int map_parts(struct view *view, const struct wire_packet *welcome, const char **what)
+{
+    const struct wire_welcome *settings = &welcome->message.welcome;
+    *what = "seat page";
+    int error = seat_map(&view->seat, welcome->fds[FD_SEAT], settings->incarnation);
+    if (error)
+        return error;
+    *what = "control";
+    error = region_map_control(&view->control, welcome->fds[FD_CONTROL], settings->control_bytes);
+    if (error)
+        return error;
+    *what = "slabs";
+    return map_slabs(view, welcome->fds[FD_SLABS], settings->slabs_bytes);
+}
+
+int view_open(struct view *view, struct wire_packet *welcome, const char **what)
+{
+    memset(view, 0, sizeof(*view));
+    int error = map_parts(view, welcome, what);
+    for (unsigned i = 0; i < welcome->fd_count; i++) {
+        close(welcome->fds[i]);
+        welcome->fds[i] = -1;
+    }
+    if (error)
+        view_close(view);
+    else
+        try_lock(view);
+    return error;
+}
+
+void view_close(struct view *view)
+{
+    if (view->slabs)
+        munmap((void *)(uintptr_t)view->slabs, view->slabs_bytes);
+    if (view->control.header)
+        region_unmap_control(&view->control);
+    if (view->seat)
+        seat_unmap(view->seat);
+    memset(view, 0, sizeof(*view));
+}
+
+const void *view_slab(const struct view *view, uint32_t slab, uint64_t *bytes)
+{
+    if (slab >= view->control.header->slab_count)
+        return NULL;
+    const struct control_slab *entry = &view->control.slabs[slab];
+    if (entry->offset % SLAB_PAGE_BYTES || entry->bytes > view->slabs_bytes ||
+        entry->offset > view->slabs_bytes - entry->bytes || entry->bytes < SLAB_HEADER_BYTES)
+        return NULL;
+    *bytes = entry->bytes;
+    return (const char *)view->slabs + entry->offset;
+}
