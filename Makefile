@@ -63,7 +63,7 @@ $(bin)/synth-worker: LDLIBS += -linih -lcrypto
 $(bin)/gpu-worker: $(BUILD)/obj/gpu-worker/main.o $(call lib,gpu-worker shm kernels)
 $(bin)/gpu-worker: LDLIBS += -linih -lcrypto
 $(bin)/pawl: $(BUILD)/obj/coordinator/client/main.o $(call lib,client shm kernels)
-$(bin)/pawl: LDLIBS += -lcurl -ljansson -linih
+$(bin)/pawl: LDLIBS += -lcurl -ljansson -linih -lcrypto
 $(bin)/testkey: $(BUILD)/obj/tests/testkey/main.o $(call lib,testkey kernels)
 $(bin)/%:
 	@mkdir -p $(@D)

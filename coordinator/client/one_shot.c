@@ -1,0 +1,308 @@
+/*
+ * The private instance; see the header for what it promises. Called by prove.
+ */
+#include "coordinator/client/one_shot.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "coordinator/client/folders.h"
+#include "coordinator/client/interrupt.h"
+#include "coordinator/client/progress.h"
+#include "coordinator/client/say.h"
+#include "coordinator/client/synth_command.h"
+#include "shm/program.h"
+
+#define COMPILE_ANSWER_BYTES 65536
+#define QUEUED_BYTES_LEAST (UINT64_C(1) << 30)
+#define COORDINATOR_GRACE_MS 5000
+#define WORKER_GRACE_MS 1000
+
+static int cannot_make(const char *path)
+{
+    return say_error(EXIT_MACHINE, "cannot make %s: %s", path, strerror(errno));
+}
+
+/* ---- the key ---- */
+
+/* What --compile printed. 0, or EXIT_INTERNAL having said so. */
+static int take_image(struct one_shot *this, const struct child_output *output)
+{
+    json_t *answer = json_loadb(output->text, output->bytes, 0, NULL);
+    const char *hash = service_text(answer, "hash");
+    json_int_t bytes = json_integer_value(json_object_get(answer, "slab_bytes"));
+    int fine = bytes > 0 && strlen(hash) == 64 && strspn(hash, "0123456789abcdef") == 64;
+    if (fine) {
+        this->slab_bytes = (uint64_t)bytes;
+        strcpy(this->hash, hash);
+    }
+    json_decref(answer);
+    return fine ? 0 : say_error(EXIT_INTERNAL, "synth-worker --compile gave an answer of no sense");
+}
+
+static int compile_into(struct one_shot *this, const char *key_path, char *images)
+{
+    struct child_output output;
+    char key[PATH_MAX];
+    if (key_path[0] == '-') /* a file, not an option */
+        snprintf(key, sizeof(key), "./%s", key_path);
+    else
+        snprintf(key, sizeof(key), "%s", key_path);
+    char *words[] = {"--compile", key, "--images", images, NULL};
+    int code = synth_command_run(&output, words, COMPILE_ANSWER_BYTES);
+    if (!code)
+        code = take_image(this, &output);
+    free(output.text);
+    return code;
+}
+
+/* FOLDER/images: the cache itself by a link, or a folder of our own without one. */
+static int make_images(const struct one_shot *this, const char *cache, char *images, size_t bytes)
+{
+    char target[PATH_MAX];
+    snprintf(images, bytes, "%s/images", this->folder);
+    if (cache && !strcmp(cache, "none"))
+        return mkdir(images, 0700) ? cannot_make(images) : 0;
+    int code = folders_cache(target, cache);
+    if (code)
+        return code;
+    return symlink(target, images) ? cannot_make(images) : 0;
+}
+
+static int compile(struct one_shot *this, const struct one_shot_options *options)
+{
+    char images[160];
+    progress_show("compiling the key");
+    int code = make_images(this, options->cache, images, sizeof(images));
+    return code ? code : compile_into(this, options->key_path, images);
+}
+
+/* The circuit's name as the coordinator itself keeps it, so that it has the circuit at its start.
+ */
+static int place_name(const struct one_shot *this)
+{
+    char path[256], target[128];
+    snprintf(path, sizeof(path), "%s/state", this->folder);
+    if (mkdir(path, 0700))
+        return -errno;
+    snprintf(path, sizeof(path), "%s/state/names", this->folder);
+    if (mkdir(path, 0700))
+        return -errno;
+    snprintf(path, sizeof(path), "%s/state/names/" ONE_SHOT_CIRCUIT, this->folder);
+    snprintf(target, sizeof(target), "../../images/%s.image", this->hash);
+    return symlink(target, path) ? -errno : 0;
+}
+
+/* ---- the instance ---- */
+
+static int write_config(const struct one_shot *this, unsigned long threads)
+{
+    char path[160];
+    uint64_t queued = this->slab_bytes > QUEUED_BYTES_LEAST ? this->slab_bytes : QUEUED_BYTES_LEAST;
+    snprintf(path, sizeof(path), "%s/pawl.ini", this->folder);
+    FILE *file = fopen(path, "we");
+    if (!file)
+        return -errno;
+    fprintf(file,
+            "[pawl]\nsocket = %s/s\nstate_dir = %s/state\nrun_dir = %s/run\nimages_dir = "
+            "%s/images\nbacking = memfd\ndrain_timeout = 1s\n",
+            this->folder, this->folder, this->folder, this->folder);
+    fprintf(file, "[workers]\nsynth = 1\ndevices = cpu\nthreads = %lu\n", threads);
+    fprintf(file, "[lane one-shot]\nslabs = 1\nsize = %" PRIu64 "\n", this->slab_bytes);
+    fprintf(file, "[limits]\nqueued_bytes = %" PRIu64 "\n", queued);
+    int error = ferror(file) ? -EIO : 0;
+    if (fclose(file))
+        error = -errno;
+    return error;
+}
+
+/* The text of the last thing that one of the three said, "" where there is none. */
+static void last_words(const struct one_shot *this, char *out, size_t bytes)
+{
+    char tail[2048] = "";
+    struct stat status;
+    off_t from = 0;
+    if (fstat(this->log_fd, &status) == 0 && status.st_size >= (off_t)sizeof(tail))
+        from = status.st_size - (off_t)sizeof(tail) + 1;
+    ssize_t got = pread(this->log_fd, tail, sizeof(tail) - 1, from);
+    tail[got > 0 ? got : 0] = 0;
+    for (size_t end = strlen(tail); end && tail[end - 1] == '\n'; end--)
+        tail[end - 1] = 0;
+    const char *line = strrchr(tail, '\n');
+    snprintf(out, bytes, "%s", line ? line + 1 : tail);
+}
+
+static int exit_code_of(int status)
+{
+    int code = WIFEXITED(status) ? WEXITSTATUS(status) : 0;
+    return code == EXIT_USAGE_ERROR || code == EXIT_MACHINE ? code : EXIT_INTERNAL;
+}
+
+/* If that child has ended: what became of it, and the exit code that this means for us. */
+static int describe_end(struct one_shot *this, struct child *child, const char *name,
+                        int *exit_code)
+{
+    int status;
+    char said[300];
+    if (!child->pid || !child_wait(child, 0, &status))
+        return 0;
+    last_words(this, said, sizeof(said));
+    if (WIFSIGNALED(status))
+        snprintf(this->why, sizeof(this->why), "the private %s was ended by signal %d (%s)%s", name,
+                 WTERMSIG(status), strsignal(WTERMSIG(status)),
+                 WTERMSIG(status) == SIGKILL ? "; is memory short?" : "");
+    else
+        snprintf(this->why, sizeof(this->why), "the private %s ended with exit code %d: %s", name,
+                 WEXITSTATUS(status), said);
+    *exit_code = exit_code_of(status);
+    return 1;
+}
+
+static const char *why_gone(void *arg, int *exit_code)
+{
+    struct one_shot *this = arg;
+    /* A worker that died has a better reason than the coordinator that ends with it. */
+    if (describe_end(this, &this->gpu, "gpu-worker", exit_code) ||
+        describe_end(this, &this->synth, "synth-worker", exit_code) ||
+        describe_end(this, &this->coordinator, "coordinator", exit_code))
+        return this->why;
+    return NULL;
+}
+
+/* Waits for the coordinator's line on the ready pipe. 0, or an exit code having said why. */
+static int wait_ready(struct one_shot *this, int ready_fd)
+{
+    char byte;
+    int exit_code = EXIT_INTERNAL;
+    struct pollfd wait[2] = {{ready_fd, POLLIN, 0}, {interrupt_fd(), POLLIN, 0}};
+    while (poll(wait, 2, -1) < 0 && errno == EINTR)
+        ;
+    if (wait[1].revents)
+        return say_error(EXIT_CANCELLED, "interrupted");
+    if (read(ready_fd, &byte, 1) == 1)
+        return 0;
+    /* The end of the pipe comes a moment before that of the process. */
+    struct pollfd end = {this->coordinator.pidfd, POLLIN, 0};
+    poll(&end, 1, COORDINATOR_GRACE_MS);
+    const char *why = why_gone(this, &exit_code);
+    return say_error(exit_code, "%s", why ? why : "the private coordinator did not become ready");
+}
+
+/* pipe2 for the child's end and ours. */
+static int start_with_pipes(struct one_shot *this, int owner[2], int ready[2])
+{
+    char config[160];
+    snprintf(config, sizeof(config), "%s/pawl.ini", this->folder);
+    char *words[] = {"--config", config, "--ready-fd", "3", "--owner-fd", "4", NULL};
+    struct child_spec spec = {
+        "coordinator", words, {-1, this->log_fd, this->log_fd, ready[1], owner[0]}, 5, 0};
+    int error = child_start(&this->coordinator, &spec);
+    close(owner[0]);
+    close(ready[1]);
+    this->owner_fd = owner[1];
+    int code = error
+                   ? say_error(EXIT_INTERNAL, "cannot start the coordinator: %s", strerror(-error))
+                   : wait_ready(this, ready[0]);
+    close(ready[0]);
+    return code;
+}
+
+static int start_coordinator(struct one_shot *this)
+{
+    int owner[2], ready[2];
+    if (pipe2(owner, O_CLOEXEC))
+        return say_error(EXIT_MACHINE, "cannot make a pipe: %s", strerror(errno));
+    if (pipe2(ready, O_CLOEXEC)) {
+        close(owner[0]);
+        close(owner[1]);
+        return say_error(EXIT_MACHINE, "cannot make a pipe: %s", strerror(errno));
+    }
+    return start_with_pipes(this, owner, ready);
+}
+
+static int start_worker(struct one_shot *this, struct child *child, const char *program,
+                        char *device)
+{
+    char socket[160];
+    snprintf(socket, sizeof(socket), "%s/s", this->folder);
+    char *words[] = {"--socket", socket, device ? "--device" : NULL, device, NULL};
+    struct child_spec spec = {program, words, {-1, this->log_fd, this->log_fd}, 3, 1};
+    int error = child_start(child, &spec);
+    return error ? say_error(EXIT_INTERNAL, "cannot start %s: %s", program, strerror(-error)) : 0;
+}
+
+static int open_service(struct one_shot *this)
+{
+    char socket[160];
+    snprintf(socket, sizeof(socket), "%s/s", this->folder);
+    int code = service_open_path(&this->service, socket);
+    if (code)
+        return code;
+    http_watch(&this->service.http, this->coordinator.pidfd);
+    http_watch(&this->service.http, this->synth.pidfd);
+    http_watch(&this->service.http, this->gpu.pidfd);
+    this->service.why_gone = why_gone;
+    this->service.why_gone_arg = this;
+    return 0;
+}
+
+static int start_all(struct one_shot *this)
+{
+    progress_show("starting");
+    int code = start_coordinator(this);
+    if (!code)
+        code = start_worker(this, &this->gpu, "gpu-worker", "cpu");
+    if (!code)
+        code = start_worker(this, &this->synth, "synth-worker", NULL);
+    return code ? code : open_service(this);
+}
+
+static int open_log(struct one_shot *this)
+{
+    char path[160];
+    snprintf(path, sizeof(path), "%s/log", this->folder);
+    this->log_fd = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+    return this->log_fd < 0 ? -errno : 0;
+}
+
+int one_shot_start(struct one_shot *this, const struct one_shot_options *options)
+{
+    *this = (struct one_shot){.owner_fd = -1, .log_fd = -1};
+    this->coordinator.pidfd = this->synth.pidfd = this->gpu.pidfd = -1;
+    int code = folders_make_temp(this->folder, sizeof(this->folder));
+    if (!code)
+        code = compile(this, options);
+    if (code)
+        return code;
+    int error = open_log(this);
+    if (!error)
+        error = place_name(this);
+    if (!error)
+        error = write_config(this, options->threads);
+    if (error)
+        return say_error(EXIT_MACHINE, "cannot write in %s: %s", this->folder, strerror(-error));
+    return start_all(this);
+}
+
+void one_shot_stop(struct one_shot *this)
+{
+    service_close(&this->service);
+    child_stop(&this->coordinator, COORDINATOR_GRACE_MS);
+    child_stop(&this->synth, WORKER_GRACE_MS);
+    child_stop(&this->gpu, WORKER_GRACE_MS);
+    if (this->owner_fd >= 0)
+        close(this->owner_fd);
+    if (this->log_fd >= 0)
+        close(this->log_fd);
+    if (this->folder[0])
+        folders_remove(this->folder);
+}

@@ -1,0 +1,159 @@
+/*
+ * pawl prove: one proof, by a private instance or, with --socket, by the running service.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "coordinator/client/circuits.h"
+#include "coordinator/client/commands.h"
+#include "coordinator/client/job.h"
+#include "coordinator/client/one_shot.h"
+#include "coordinator/client/options.h"
+#include "coordinator/client/output.h"
+#include "coordinator/client/progress.h"
+#include "coordinator/client/say.h"
+#include "coordinator/client/service.h"
+#include "coordinator/client/upload.h"
+#include "shm/program.h"
+
+enum { KEY, WITNESS, PROOF, PUBLIC }; /* the positional arguments */
+
+static int write_result(const struct arguments *arguments, const json_t *job)
+{
+    const json_t *partition = json_array_get(json_object_get(job, "partitions"), 0);
+    int code =
+        output_write_proof(arguments->positional[PROOF], json_object_get(partition, "proof"),
+                           arguments->positional[PUBLIC], json_object_get(partition, "public"));
+    return !code && options_value(arguments, "--json") ? say_json(job) : code;
+}
+
+/* Sends the witness and posts the job. 0 with the id, else an exit code. */
+static int post(struct service *service, const char *circuit, const char *path, int witness_fd,
+                char id[JOB_ID_BYTES])
+{
+    char upload[UPLOAD_ID_BYTES];
+    progress_show("sending the witness");
+    int code = upload_send(service, witness_fd, path, upload);
+    if (code)
+        return code;
+    json_t *body =
+        json_pack("{s:s,s:[o]}", "circuit", circuit, "partitions", upload_partition(upload, path));
+    if (!body)
+        return say_error(EXIT_USAGE_ERROR, "the file's name is not UTF-8: %s", path);
+    code = job_post(service, body, id);
+    json_decref(body);
+    return code;
+}
+
+/* 0 with *job final and done. */
+static int prove_with(struct service *service, const char *circuit,
+                      const struct arguments *arguments, int witness_fd, json_t **job)
+{
+    char id[JOB_ID_BYTES];
+    int code = post(service, circuit, arguments->positional[WITNESS], witness_fd, id);
+    if (!code)
+        code = job_wait(service, id, job);
+    return code ? code : job_judge(*job);
+}
+
+/* ---- one-shot ---- */
+
+static int prove_alone(const struct arguments *arguments, int witness_fd)
+{
+    struct one_shot instance;
+    json_t *job = NULL;
+    struct one_shot_options options = {.key_path = arguments->positional[KEY],
+                                       .cache = options_value(arguments, "--cache")};
+    int code = options_number(arguments, "--threads", 1024, &options.threads);
+    if (code)
+        return code;
+    code = one_shot_start(&instance, &options);
+    if (!code)
+        code = prove_with(&instance.service, ONE_SHOT_CIRCUIT, arguments, witness_fd, &job);
+    progress_clear();
+    one_shot_stop(&instance);
+    if (!code)
+        code = write_result(arguments, job);
+    json_decref(job);
+    return code;
+}
+
+/* ---- by the running service ---- */
+
+/* A circuit's name that stands for this very file, so that the next proof with it finds it
+ * compiled. */
+static int name_of_key(char name[64], const char *path)
+{
+    struct stat status;
+    if (stat(path, &status))
+        return say_error(EXIT_INPUT, "cannot read %s: %s", path, strerror(errno));
+    const uint64_t parts[] = {status.st_dev, status.st_ino, (uint64_t)status.st_size,
+                              (uint64_t)status.st_mtim.tv_sec, (uint64_t)status.st_mtim.tv_nsec};
+    uint64_t sum = UINT64_C(0xcbf29ce484222325); /* FNV-1a */
+    for (size_t i = 0; i < sizeof(parts); i++)
+        sum = (sum ^ ((const unsigned char *)parts)[i]) * UINT64_C(0x100000001b3);
+    snprintf(name, 64, "prove-%016" PRIx64, sum);
+    return 0;
+}
+
+static int prove_by_service(const struct arguments *arguments, int witness_fd)
+{
+    struct service service;
+    char name[64];
+    json_t *job = NULL;
+    int code = name_of_key(name, arguments->positional[KEY]);
+    if (!code)
+        code = service_open(&service, arguments);
+    if (code)
+        return code;
+    code = circuits_add(&service, name, arguments->positional[KEY], NULL);
+    if (!code)
+        code = prove_with(&service, name, arguments, witness_fd, &job);
+    progress_clear();
+    service_close(&service);
+    if (!code)
+        code = write_result(arguments, job);
+    json_decref(job);
+    return code;
+}
+
+/* ---- the command ---- */
+
+static int check_device(const char *device)
+{
+    if (!device || !strcmp(device, "auto") || !strcmp(device, "cpu"))
+        return 0;
+    if (!strncmp(device, "cuda:", 5))
+        return say_error(EXIT_USAGE_ERROR, "device %s is not in this version; --device cpu is",
+                         device);
+    return say_error(EXIT_USAGE_ERROR, "no such device: %s; auto and cpu are", device);
+}
+
+static int check_outputs(char *const *positional)
+{
+    if (!strcmp(positional[PROOF], positional[PUBLIC]))
+        return say_error(EXIT_USAGE_ERROR, "proof and public signals need two files, not %s twice",
+                         positional[PROOF]);
+    int code = output_check(positional[PROOF]);
+    return code ? code : output_check(positional[PUBLIC]);
+}
+
+int command_prove(const struct arguments *arguments)
+{
+    int witness_fd, code = check_device(options_value(arguments, "--device"));
+    int running = options_value(arguments, "--socket") || options_value(arguments, "--config");
+    if (!code)
+        code = check_outputs(arguments->positional);
+    if (!code)
+        code = upload_open_file(arguments->positional[WITNESS], &witness_fd);
+    if (code)
+        return code;
+    code = running ? prove_by_service(arguments, witness_fd) : prove_alone(arguments, witness_fd);
+    close(witness_fd);
+    return code;
+}

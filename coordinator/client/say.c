@@ -1,0 +1,49 @@
+/*
+ * pawl's error lines and results. Called by every command; keeps nothing, so a SIGKILL leaves
+ * nothing.
+ */
+#include "coordinator/client/say.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "coordinator/client/progress.h"
+#include "shm/program.h"
+
+#define SAY_BYTES_MAX 2000
+
+char *say_clean(char *text)
+{
+    for (unsigned char *at = (unsigned char *)text; *at; at++)
+        if (*at < 0x20 || *at == 0x7f)
+            *at = '?';
+    return text;
+}
+
+int say_error(int exit_code, const char *format, ...)
+{
+    char text[SAY_BYTES_MAX];
+    va_list list;
+    va_start(list, format);
+    vsnprintf(text, sizeof(text), format, list);
+    va_end(list);
+    progress_clear();
+    fprintf(stderr, "pawl: %s\n", say_clean(text));
+    return exit_code;
+}
+
+int say_flush(void)
+{
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return 0;
+    return say_error(EXIT_OUTPUT, "cannot write to standard output: %s", strerror(errno));
+}
+
+int say_json(const json_t *value)
+{
+    json_dumpf(value, stdout, JSON_COMPACT | JSON_ENCODE_ANY);
+    putchar('\n');
+    return say_flush();
+}
