@@ -182,25 +182,26 @@ void prove_proved(struct dispatch *dispatch, struct task *task, const struct eve
 {
     const char *mismatch = find_mismatch(dispatch, task, &event->proved);
 
-    seat_charge_device(dispatch, event->seat, mismatch || event->proved.device_charged);
     if (task->ended)
         prove_again(dispatch, task);
     else if (mismatch)
         prove_charged(dispatch, task, FAULT_INTERNAL, mismatch);
     else
         take_result(dispatch, task, event);
+    /* Last, for it may recall what the seat holds, and this it holds no more. */
+    seat_charge_device(dispatch, event->seat, mismatch || event->proved.device_charged);
 }
 
 void prove_failed(struct dispatch *dispatch, struct task *task, const struct event *event)
 {
     const struct wire_failed *failed = &event->failed;
 
-    if (failed->device_charged)
-        seat_charge_device(dispatch, event->seat, true);
     if (!task->ended && failed->fault == FAULT_INPUT)
         task_fail(dispatch, task, FAULT_INPUT, "%.*s", WIRE_TEXT_BYTES - 1, failed->why);
     else
         prove_charged(dispatch, task, failed->fault, failed->why);
+    if (failed->device_charged)
+        seat_charge_device(dispatch, event->seat, true);
 }
 
 void prove_released(struct dispatch *dispatch, struct task *task, const struct event *event)
