@@ -45,7 +45,7 @@ $(BUILD)/lib/synth-worker.a: $(call library_objects,synth-worker)
 $(BUILD)/lib/gpu-worker.a: $(call library_objects,gpu-worker)
 $(BUILD)/lib/coordinator.a: $(call library_objects,coordinator)
 $(BUILD)/lib/client.a: $(call library_objects,coordinator/client)
-$(BUILD)/lib/testkey.a: $(call library_objects,tests/testkey)
+$(BUILD)/lib/testkey.a: $(filter-out %_test.o,$(call library_objects,tests/testkey))
 $(BUILD)/lib/%.a:
 	@mkdir -p $(@D)
 	@rm -f $@
@@ -81,7 +81,7 @@ $(BUILD)/obj/shm/program.o: CPPFLAGS += -I$(BUILD)/gen
 compile = @mkdir -p $(@D); echo "  CC $@"; $(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
 $(foreach c,$(curves),$(eval $(BUILD)/obj/kernels/%.$(c).o: kernels/%.c ; $$(compile)))
 $(foreach c,$(curves),$(eval $(BUILD)/obj/kernels/%.$(c).o: CPPFLAGS += -DPAWL_CURVE=$(c)))
-$(BUILD)/obj/kernels/%.o: OPT := -O3
+$(BUILD)/obj/kernels/%.o $(BUILD)/obj/tests/testkey/fixed_base_%.o: OPT := -O3
 $(BUILD)/obj/%.o: %.c
 	$(compile)
 
@@ -93,6 +93,8 @@ unit_tests := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/*/*_test.c))
 unit-tests: $(unit_tests)
 link_test = @mkdir -p $(@D); $(CC) $(LDFLAGS) -o $@ $^ $(LDLIBS) -linih -lcmocka
 $(BUILD)/tests/kernels/%_test: $(BUILD)/obj/tests/kernels/%_test.o $(call lib,kernels)
+	$(link_test)
+$(BUILD)/tests/testkey/%_test: $(BUILD)/obj/tests/testkey/%_test.o $(call lib,testkey kernels)
 	$(link_test)
 $(BUILD)/tests/shm/%_test: $(BUILD)/obj/tests/shm/%_test.o $(call lib,shm)
 	$(link_test)

@@ -46,11 +46,6 @@ static uint32_t take_one(struct bits *bits, struct operands *from)
     return wire;
 }
 
-static int share_falls_on(uint64_t i, uint64_t part, uint64_t whole)
-{
-    return (i + 1) * part / whole > i * part / whole;
-}
-
 /* A new gadget's output; some are for A, some for B, most for neither, and none of the last: who
  * would take them? */
 static uint32_t result_new(struct bits *bits)
@@ -164,7 +159,7 @@ static void public_pack(struct bits *bits, uint32_t wire)
 
 static uint32_t share(uint64_t rows, uint64_t part)
 {
-    return (uint32_t)((rows * part + SHARES_WHOLE / 2) / SHARES_WHOLE);
+    return (uint32_t)share_of(rows, part, SHARES_WHOLE);
 }
 
 /* Two adders at least, with words as wide as B needs: 13,408 terms more than rows, 3w - 1 an adder.
@@ -256,7 +251,7 @@ void profile_bits_make(struct circuit *circuit, const struct curve *curve, unsig
                        uint64_t seed)
 {
     struct bits bits = {.circuit = circuit, .state = seed};
-    uint64_t rows = ((uint64_t)1 << log2) * 30165 / 32768;
+    uint32_t rows = profile_rows(log2, 30165);
     circuit_init(circuit, curve, PUBLICS);
     plan_make(&bits, rows - PUBLICS);
     coefficients_make(&bits);

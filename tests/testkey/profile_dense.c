@@ -20,6 +20,7 @@ struct dense {
     uint64_t state;
     uint32_t first_drawn; /* of the random coefficients in the pool */
     uint32_t rows;
+    uint64_t unused[2]; /* wires that side A, B never takes; the last, which nobody could, is one */
 };
 
 /* Terms of side A in row i of a hash: 60, 2, 3 nine or ten times, else 1: 199 a hash. */
@@ -57,12 +58,6 @@ static void dense_add_side(struct dense *dense, enum side side, size_t length)
     }
 }
 
-/* Whether the share `part` of `whole`, spread evenly, falls on number i. */
-static int share_falls_on(uint64_t i, uint64_t part, uint64_t whole)
-{
-    return (i + 1) * part / whole > i * part / whole;
-}
-
 static void dense_add_row(struct dense *dense, uint32_t row)
 {
     dense_add_side(dense, SIDE_A, dense_length_a(row));
@@ -70,20 +65,19 @@ static void dense_add_row(struct dense *dense, uint32_t row)
     uint32_t wire = circuit_add_wire(dense->circuit);
     circuit_add_term(dense->circuit, SIDE_C, wire, COEFFICIENT_ONE);
     circuit_close_row(dense->circuit, ROW_PRODUCT);
-    if (row + 1 == dense->rows) /* nobody could use it */
-        return;
-    if (!share_falls_on(row, 1, HASH_ROWS))
-        operands_add(&dense->operands[SIDE_A], wire);
-    if (!share_falls_on(row, 41, HASH_ROWS))
-        operands_add(&dense->operands[SIDE_B], wire);
+    for (int side = SIDE_A; side <= SIDE_B; side++) {
+        if (!share_falls_on(row, dense->unused[side], dense->rows))
+            operands_add(&dense->operands[side], wire);
+    }
 }
 
 void profile_dense_make(struct circuit *circuit, const struct curve *curve, unsigned log2,
                         uint64_t seed)
 {
     struct dense dense = {.circuit = circuit, .state = seed};
-    uint64_t domain = (uint64_t)1 << log2, rows = domain * 32160 / 32768;
-    dense.rows = (uint32_t)(rows < domain - PUBLICS ? rows : domain - PUBLICS - 1);
+    dense.rows = profile_rows(log2, 32160);
+    dense.unused[SIDE_A] = share_of(dense.rows, 268, 32160);
+    dense.unused[SIDE_B] = share_of(dense.rows, 10989, 32160);
     circuit_init(circuit, curve, PUBLICS);
     circuit->input_first = 1;
     circuit->input_count = PUBLICS;
