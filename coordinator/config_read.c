@@ -49,7 +49,7 @@ static int mistake(struct load *load, const char *format, ...)
 
     if (load->failed_line)
         return 0;
-    load->failed_line = load->line;
+    load->failed_line = load->line ? load->line : 1; /* also where not even a line could be read */
     used = snprintf(load->error, load->error_bytes, "%s:%d: ", load->config->path, load->line);
     va_start(arguments, format);
     if (used >= 0 && (size_t)used < load->error_bytes)
