@@ -130,6 +130,7 @@ static void test_starts_at_once(void **state)
     assert_int_equal(view.starts_at_once_max, 1);
     limits.fixed_credits[0] = 3;
     dispatch_set_limits(rig.dispatch, &limits);
+    assert_int_equal(dispatch_wants(rig.dispatch, 0), 0); /* two more could start, three wait */
     rig_tick(&rig);
     assert_int_equal(rig_count(&rig, ACTION_FILL), 2);
     credit_read(&rig.control, 0, &view);
@@ -394,6 +395,24 @@ static void test_urgent_displaces(void **state)
     assert_int_equal(rig_count(&rig, ACTION_FAIL), 0);
     assert_int_equal(rig_state(&rig, staged.slab), SLAB_READY);
     assert_int_equal(rig_counters(&rig).retries_prove_total, 0);
+    rig_close(&rig);
+}
+
+/* Nothing that is as urgent is displaced. */
+static void test_urgent_beside_urgent(void **state)
+{
+    struct rig rig;
+    struct action fill;
+
+    (void)state;
+    open_pair(&rig);
+    for (uint64_t job = 1; job <= 2; job++) {
+        rig_claim(&rig, job, 0, 0, PRIORITY_CRITICAL);
+        fill = rig_take(&rig, ACTION_FILL);
+        rig_filled(&rig, &fill);
+        assert_int_equal(rig_count(&rig, ACTION_PROVE), job == 1);
+        assert_int_equal(rig_count(&rig, ACTION_CANCEL), 0);
+    }
     rig_close(&rig);
 }
 
@@ -680,6 +699,31 @@ static void test_uncommitted_results(void **state)
     rig_close(&rig);
 }
 
+/* However many slabs wait for their commit, the device works on. */
+static void test_waiting_for_commit_is_no_work(void **state)
+{
+    struct dispatch_limits limits = rig_limits;
+    struct rig rig;
+
+    (void)state;
+    limits.uncommitted_results = 0;
+    limits.fixed_credits[0] = 8;
+    rig_open(&rig, 1, 8, &limits);
+    rig_attach(&rig, SYNTH, ROLE_SYNTH);
+    rig_attach(&rig, GPU, ROLE_GPU);
+    for (uint64_t job = 1; job <= 8; job++) {
+        struct action prove = make_ready(&rig, job);
+        assert_int_equal(prove.job, job);
+        compute(&rig, &prove);
+        rig_proved(&rig, &prove);
+    }
+    assert_int_equal(rig_slabs(&rig, 0, SLAB_FINALIZING), 8);
+    for (uint64_t job = 8; job >= 1; job--)
+        rig_job(&rig, EVENT_COMMITTED, job, 0);
+    assert_int_equal(rig_slabs(&rig, 0, SLAB_FREE), 8);
+    rig_close(&rig);
+}
+
 static void test_leaving(void **state)
 {
     struct rig rig;
@@ -879,6 +923,7 @@ int main(void)
         cmocka_unit_test(test_gpu_failures),
         cmocka_unit_test(test_gpu_places),
         cmocka_unit_test(test_urgent_displaces),
+        cmocka_unit_test(test_urgent_beside_urgent),
         cmocka_unit_test(test_urgent_too_late),
         cmocka_unit_test(test_mismatches),
         cmocka_unit_test(test_device_set_aside),
@@ -889,6 +934,7 @@ int main(void)
         cmocka_unit_test(test_gpu_dies_too_often),
         cmocka_unit_test(test_death_after_the_job_ended),
         cmocka_unit_test(test_uncommitted_results),
+        cmocka_unit_test(test_waiting_for_commit_is_no_work),
         cmocka_unit_test(test_leaving),
         cmocka_unit_test(test_released_unasked),
         cmocka_unit_test(test_messages_that_do_not_fit),

@@ -209,6 +209,25 @@ static void test_limits_are_kept(void **state)
     assert_int_equal(lowest_free_fd(), fds);
 }
 
+/* Two sizes whose sum wraps around are too much all the same; their fds are closed. */
+static void test_sizes_that_wrap(void **state)
+{
+    int fds = lowest_free_fd();
+    struct told told;
+    struct store *store = open_store(&test_limits, &told);
+    struct store_spec_partition partitions[] = {
+        {.witness_fd = open_fd(), .bytes = 400},
+        {.witness_fd = open_fd(), .bytes = UINT64_MAX - 100},
+    };
+    struct store_spec spec = {.now_ns = S, .partition_count = 2, .partitions = partitions};
+
+    (void)state;
+    store->accept(store, &spec, on_accept, &told);
+    assert_int_equal(told.error, -ENOSPC);
+    store->destroy(store);
+    assert_int_equal(lowest_free_fd(), fds);
+}
+
 static void test_order_of_claims(void **state)
 {
     struct told told;
@@ -439,6 +458,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_life_of_a_job),
         cmocka_unit_test(test_limits_are_kept),
+        cmocka_unit_test(test_sizes_that_wrap),
         cmocka_unit_test(test_order_of_claims),
         cmocka_unit_test(test_failure_of_a_partition),
         cmocka_unit_test(test_ended_by_others),
