@@ -66,10 +66,10 @@ static void test_accepted(void **state)
     (void)state;
     struct container file = container_load(MUL2, "w1.wtns");
     expect_accepted(&file);
-    for (file.version = 0; file.version < 2; file.version++) {
-        struct container older = container_load(MUL2, "w2.wtns");
-        older.version = file.version;
-        expect_accepted(&older);
+    for (uint32_t version = 0; version < 2; version++) {
+        file = container_load(MUL2, "w2.wtns");
+        file.version = version;
+        expect_accepted(&file);
     }
     file = container_load(MUL2, "w1.wtns");
     container_reverse(&file);
