@@ -247,6 +247,11 @@ int control_view(struct control *control, void *memory, uint64_t bytes)
     return 0;
 }
 
+uint64_t control_allocations(const struct control *control)
+{
+    return atomic_load_explicit(&control->header->allocations_after_start, memory_order_relaxed);
+}
+
 struct slab_word slab_word_unpack(uint64_t word)
 {
     struct slab_word out = {

@@ -139,5 +139,7 @@ void control_lay_out(void *memory, const struct lane_spec *lanes, uint32_t lane_
  * it: 0 or -EBADMSG, -EAGAIN while `version` is not stored yet.
  */
 int control_view(struct control *control, void *memory, uint64_t bytes);
+/* Allocations of region memory since it was laid out (relaxed; the coordinator's to write). */
+uint64_t control_allocations(const struct control *control);
 
 #endif

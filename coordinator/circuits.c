@@ -1,0 +1,384 @@
+/*
+ * The circuit set; see the header. Called by HTTP, the engine and the tick. A SIGKILL leaves the
+ * names on disk and the images in the cache; the next start finds both.
+ */
+#include "coordinator/circuits.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "coordinator/circuit_fit.h"
+#include "coordinator/config.h"
+#include "coordinator/store.h"
+#include "coordinator/workers.h"
+#include "shm/image.h"
+#include "shm/program.h"
+#include "shm/slab.h"
+
+#define ERROR_TEXT_BYTES 2048
+
+static void start_next(struct circuits *circuits);
+
+/* ---- names ---- */
+
+static struct circuit_name *find_name(const struct circuits *circuits, const char *name)
+{
+    for (struct circuit_name *at = circuits->first_name; at; at = at->next)
+        if (strcmp(at->name, name) == 0)
+            return at;
+    return NULL;
+}
+
+const struct circuit_name *circuits_find(const struct circuits *circuits, const char *name)
+{
+    return find_name(circuits, name);
+}
+
+static struct circuit_name *make_name(struct circuits *circuits, const char *name)
+{
+    struct circuit_name *made = find_name(circuits, name);
+    if (made || circuits->name_count >= CIRCUITS_MAX)
+        return made;
+    made = calloc(1, sizeof(*made));
+    if (!made)
+        return NULL;
+    snprintf(made->name, sizeof(made->name), "%s", name);
+    made->key_fd = -1;
+    made->next = circuits->first_name;
+    circuits->first_name = made;
+    circuits->name_count++;
+    return made;
+}
+
+static void drop_key(struct circuit_name *name)
+{
+    if (name->key_fd >= 0)
+        close(name->key_fd);
+    free(name->key_path);
+    name->key_fd = -1;
+    name->key_path = NULL;
+    name->turn = 0;
+}
+
+static void free_name(struct circuit_name *name)
+{
+    drop_key(name);
+    free(name->error);
+    free(name);
+}
+
+static void set_error(struct circuit_name *name, enum wire_fault fault, const char *text)
+{
+    free(name->error);
+    name->error = text ? strdup(text) : NULL;
+    name->fault = text ? fault : 0;
+    if (!text)
+        return;
+    char quoted[ERROR_TEXT_BYTES];
+    log_event("warn", "circuit_failed", "name=%s error=%s", name->name,
+              log_quote(quoted, sizeof(quoted), text));
+}
+
+const char *circuit_state_name(const struct circuit_name *name)
+{
+    if (name->turn || name->is_compiling)
+        return "compiling";
+    return name->error || !name->current ? "failed" : "ready";
+}
+
+/* ---- versions ---- */
+
+static struct circuit *find_number(const struct circuits *circuits, uint32_t number)
+{
+    for (struct circuit *at = circuits->first; at; at = at->next)
+        if (at->number == number)
+            return at;
+    return NULL;
+}
+
+int circuits_image(const struct circuits *circuits, uint32_t number)
+{
+    const struct circuit *circuit = find_number(circuits, number);
+    return circuit ? circuit->image_fd : -1;
+}
+
+uint64_t circuits_image_bytes(const struct circuits *circuits)
+{
+    uint64_t bytes = 0;
+    for (const struct circuit *at = circuits->first; at; at = at->next)
+        bytes += at->bytes;
+    return bytes;
+}
+
+/* Reads what the image says of itself. 0 or -errno with *what. */
+static int read_image(struct circuit *circuit, const char **what)
+{
+    struct image image;
+    struct slab_plan plan;
+    int error = image_map(&image, circuit->image_fd, what);
+    if (error)
+        return error;
+    const struct image_header *header = image.header;
+    *what = "hash";
+    error = memcmp(header->hash, circuit->hash, HASH_BYTES) == 0 ? 0 : -EBADMSG;
+    circuit->curve = header->curve;
+    circuit->wires = header->wires;
+    circuit->public_count = header->public_count;
+    circuit->domain = UINT64_C(1) << (header->log2_domain & 63);
+    circuit->bytes = header->file_bytes;
+    circuit->slab_bytes = header->slab_bytes;
+    image_unmap(&image);
+    if (error)
+        return error;
+    *what = "size";
+    error = slab_plan(&plan, circuit->wires, circuit->domain, 0);
+    circuit->slab_bytes_without_rows = plan.bytes;
+    return error;
+}
+
+static void free_version(struct circuit *circuit)
+{
+    if (circuit->image_fd >= 0)
+        close(circuit->image_fd);
+    free(circuit);
+}
+
+/* Opens and checks the image with that hash; NULL with a text in why. */
+static struct circuit *open_version(struct circuits *circuits, const uint8_t *hash, char *why,
+                                    size_t bytes)
+{
+    struct circuit *circuit = calloc(1, sizeof(*circuit));
+    const char *what = "image";
+    if (!circuit)
+        return NULL;
+    memcpy(circuit->hash, hash, HASH_BYTES);
+    circuit->image_fd = circuit_names_open_image(&circuits->names, hash);
+    int error = circuit->image_fd < 0 ? circuit->image_fd : read_image(circuit, &what);
+    if (!error)
+        return circuit;
+    snprintf(why, bytes, "its image cannot be used (%s: %s): add the circuit again", what,
+             strerror(-error));
+    free_version(circuit);
+    return NULL;
+}
+
+/* The name leads to the version from now on; jobs keep the one before. */
+static void adopt(struct circuits *circuits, struct circuit_name *name, struct circuit *circuit)
+{
+    if (name->current)
+        name->current->is_current = 0;
+    circuit->number = ++circuits->numbers;
+    circuit->is_current = 1;
+    circuit->next = circuits->first;
+    circuits->first = circuit;
+    name->current = circuit;
+}
+
+static int hash_is_used(const struct circuits *circuits, const uint8_t *hash)
+{
+    for (const struct circuit *at = circuits->first; at; at = at->next)
+        if (memcmp(at->hash, hash, HASH_BYTES) == 0)
+            return 1;
+    return 0;
+}
+
+void circuits_tick(struct circuits *circuits)
+{
+    struct circuit **link = &circuits->first;
+    while (*link) {
+        struct circuit *circuit = *link;
+        if (circuit->is_current ||
+            circuits->store->uses_circuit(circuits->store, circuit->number)) {
+            link = &circuit->next;
+            continue;
+        }
+        *link = circuit->next;
+        if (!hash_is_used(circuits, circuit->hash))
+            workers_forget_image(circuits->workers, circuit->hash);
+        free_version(circuit);
+    }
+}
+
+/* ---- what comes of compiling ---- */
+
+static int parse_hash(const char *out, uint8_t *hash)
+{
+    json_t *root = json_loads(out, JSON_REJECT_DUPLICATES, NULL);
+    const char *text = json_string_value(json_object_get(root, "hash"));
+    int error = text ? circuit_hash_parse(text, strlen(text), hash) : -EINVAL;
+    json_decref(root);
+    return error;
+}
+
+static void compiled(struct circuits *circuits, struct circuit_name *name, const uint8_t *hash)
+{
+    char why[ERROR_TEXT_BYTES] = "no memory";
+    struct circuit *circuit;
+    set_error(name, 0, NULL);
+    if (name->current && memcmp(name->current->hash, hash, HASH_BYTES) == 0)
+        return;
+    circuit = open_version(circuits, hash, why, sizeof(why));
+    if (!circuit) {
+        set_error(name, FAULT_INTERNAL, why);
+        return;
+    }
+    if (circuit_fit_check(circuits->control, circuit, why, sizeof(why))) {
+        set_error(name, FAULT_CAPACITY, why);
+        free_version(circuit);
+        return;
+    }
+    adopt(circuits, name, circuit);
+    int error = circuit_names_save(&circuits->names, name->name, hash);
+    if (error)
+        log_event("error", "circuit_not_kept", "name=%s error=\"%s\"", name->name,
+                  strerror(-error));
+    log_event("info", "circuit_ready", "name=%s number=%u", name->name, circuit->number);
+}
+
+static void not_compiled(struct circuit_name *name, int exit_code, const char *error)
+{
+    char text[ERROR_TEXT_BYTES];
+    enum wire_fault fault = exit_code == EXIT_INPUT     ? FAULT_INPUT
+                            : exit_code == EXIT_MACHINE ? FAULT_CAPACITY
+                                                        : FAULT_INTERNAL;
+    if (error[0])
+        snprintf(text, sizeof(text), "%s", error);
+    else if (exit_code > 128)
+        snprintf(text, sizeof(text), "the compiling process ended by signal %d", exit_code - 128);
+    else
+        snprintf(text, sizeof(text), "the compiling process exited with code %d", exit_code);
+    set_error(name, fault, text);
+}
+
+static void on_compiled(void *arg, int exit_code, const char *out, const char *error)
+{
+    struct circuits *circuits = arg;
+    struct circuit_name *name = circuits->first_name;
+    uint8_t hash[HASH_BYTES];
+    while (name && !name->is_compiling)
+        name = name->next;
+    if (name) { /* else it was removed meanwhile */
+        name->is_compiling = 0;
+        if (exit_code != 0)
+            not_compiled(name, exit_code, error);
+        else if (parse_hash(out, hash))
+            not_compiled(name, EXIT_INTERNAL, "the compiling process printed no hash");
+        else
+            compiled(circuits, name, hash);
+    }
+    start_next(circuits);
+}
+
+static struct circuit_name *find_next(const struct circuits *circuits)
+{
+    struct circuit_name *next = NULL;
+    for (struct circuit_name *at = circuits->first_name; at; at = at->next)
+        if (at->turn && (!next || at->turn < next->turn))
+            next = at;
+    return next;
+}
+
+static void start_next(struct circuits *circuits)
+{
+    struct circuit_name *name;
+    while (!circuits->compile.pid && (name = find_next(circuits))) {
+        struct compile_job job = {.key_fd = name->key_fd,
+                                  .key_path = name->key_path,
+                                  .images_dir = circuits->names.images,
+                                  .check_subgroups = name->check_subgroups};
+        int error = compile_start(&circuits->compile, &job);
+        drop_key(name);
+        name->is_compiling = !error;
+        if (error)
+            not_compiled(name, EXIT_MACHINE, strerror(-error));
+    }
+}
+
+/* ---- from outside ---- */
+
+int circuits_add(struct circuits *circuits, const char *name, int key_fd, const char *key_path,
+                 int check_subgroups)
+{
+    struct circuit_name *entry = make_name(circuits, name);
+    char *path = strdup(key_path);
+    if (!entry || !path) {
+        free(path);
+        return entry || circuits->name_count < CIRCUITS_MAX ? -ENOMEM : -ENOSPC;
+    }
+    drop_key(entry);
+    entry->key_fd = key_fd;
+    entry->key_path = path;
+    entry->check_subgroups = check_subgroups;
+    entry->turn = ++circuits->turns;
+    start_next(circuits);
+    return 0;
+}
+
+int circuits_remove(struct circuits *circuits, const char *name, int force)
+{
+    struct circuit_name **link = &circuits->first_name;
+    while (*link && strcmp((*link)->name, name) != 0)
+        link = &(*link)->next;
+    struct circuit_name *entry = *link;
+    if (!entry)
+        return -ENOENT;
+    if (entry->current && !force &&
+        circuits->store->uses_circuit(circuits->store, entry->current->number))
+        return -EBUSY;
+    *link = entry->next;
+    circuits->name_count--;
+    if (entry->current)
+        entry->current->is_current = 0;
+    if (entry->is_compiling)
+        compile_kill(&circuits->compile);
+    circuit_names_remove(&circuits->names, name);
+    free_name(entry);
+    return 0;
+}
+
+/* ---- start and end ---- */
+
+static void load_name(void *arg, const char *name, const uint8_t *hash)
+{
+    struct circuits *circuits = arg;
+    char why[ERROR_TEXT_BYTES] = "no memory";
+    struct circuit_name *entry = make_name(circuits, name);
+    if (!entry)
+        return;
+    struct circuit *circuit = open_version(circuits, hash, why, sizeof(why));
+    if (circuit && !circuit_fit_check(circuits->control, circuit, why, sizeof(why))) {
+        adopt(circuits, entry, circuit);
+        return;
+    }
+    set_error(entry, circuit ? FAULT_CAPACITY : FAULT_INTERNAL, why);
+    if (circuit)
+        free_version(circuit);
+}
+
+int circuits_start(struct circuits *circuits, struct event_base *base, struct clock_meter *meter,
+                   const struct control *control, const struct config *config)
+{
+    *circuits = (struct circuits){.control = control};
+    compile_init(&circuits->compile, base, meter, on_compiled, circuits);
+    int error = circuit_names_open(&circuits->names, config);
+    return error ? error : circuit_names_each(&circuits->names, load_name, circuits);
+}
+
+void circuits_stop(struct circuits *circuits)
+{
+    compile_stop(&circuits->compile);
+    while (circuits->first_name) {
+        struct circuit_name *name = circuits->first_name;
+        circuits->first_name = name->next;
+        free_name(name);
+    }
+    while (circuits->first) {
+        struct circuit *circuit = circuits->first;
+        circuits->first = circuit->next;
+        free_version(circuit);
+    }
+}

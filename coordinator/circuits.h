@@ -1,0 +1,90 @@
+/*
+ * The circuit set: names, and the versions (images) behind them.
+ *
+ * Adding a key is asynchronous: it waits for its turn, is compiled by a child, and then serves new
+ * jobs. Jobs keep the version that they were accepted with, by its number; a version that no name
+ * and no job uses any more is forgotten by all workers and closed. While a new key is compiled for
+ * a name, and when that fails, the version before goes on serving.
+ */
+#ifndef PAWL_COORDINATOR_CIRCUITS_H
+#define PAWL_COORDINATOR_CIRCUITS_H
+
+#include <stdint.h>
+
+#include "coordinator/circuit_names.h"
+#include "coordinator/compile.h"
+#include "coordinator/dispatch.h"
+#include "shm/wire.h"
+
+#define CIRCUITS_MAX 1024u
+
+struct control;
+struct json_writer;
+struct store;
+struct workers;
+
+/* One version of a circuit. */
+struct circuit {
+    struct circuit *next;
+    uint32_t number; /* 1, 2, 3 ... over the coordinator's life */
+    uint8_t hash[HASH_BYTES];
+    uint32_t curve, wires, public_count;
+    uint64_t domain, bytes, slab_bytes;
+    uint64_t slab_bytes_without_rows;
+    int image_fd;
+    int is_current; /* a name leads to it */
+};
+
+struct circuit_name {
+    struct circuit_name *next;
+    char name[CIRCUIT_NAME_BYTES];
+    struct circuit *current; /* NULL: none yet */
+    /* what waits to be compiled */
+    uint64_t turn; /* 0: nothing waits */
+    int key_fd;
+    char *key_path;
+    int check_subgroups;
+    int is_compiling;
+    /* what became of the last */
+    char *error; /* NULL: no error */
+    enum wire_fault fault;
+};
+
+struct circuits {
+    const struct control *control;
+    struct store *store;     /* set by the owner before the first tick */
+    struct workers *workers; /* likewise */
+    struct circuit_names names;
+    struct compile compile;
+    struct circuit_name *first_name;
+    struct circuit *first;
+    uint32_t name_count, numbers;
+    uint64_t turns;
+};
+
+/* Loads the names that were kept. 0 or -errno. */
+int circuits_start(struct circuits *circuits, struct event_base *base, struct clock_meter *meter,
+                   const struct control *control, const struct config *config);
+void circuits_stop(struct circuits *circuits);
+
+/* Takes key_fd over on success. 0, -ENOSPC, -ENOMEM. */
+int circuits_add(struct circuits *circuits, const char *name, int key_fd, const char *key_path,
+                 int check_subgroups);
+/* 0, -ENOENT, -EBUSY (jobs wait and not force; with it they still run to their end). */
+int circuits_remove(struct circuits *circuits, const char *name, int force);
+const struct circuit_name *circuits_find(const struct circuits *circuits, const char *name);
+/* The image of that version, for reading; -1 where there is none. Borrowed. */
+int circuits_image(const struct circuits *circuits, uint32_t number);
+/*
+ * The lane for a job: the one named, or else (NULL) the smallest that fits and serves the priority.
+ * The lane's number, or -EINVAL with the reason in why.
+ */
+int circuits_choose_lane(const struct circuits *circuits, const struct circuit *circuit,
+                         const char *lane, enum priority priority, char *why, size_t bytes);
+/* Lets go of versions that nobody uses; called at each tick. */
+void circuits_tick(struct circuits *circuits);
+/* "compiling", "ready", "failed". */
+const char *circuit_state_name(const struct circuit_name *name);
+uint64_t circuits_image_bytes(const struct circuits *circuits);
+
+#endif

@@ -1,0 +1,59 @@
+/*
+ * A circuit image in the making: one child `synth-worker --compile`, at low priority, without any
+ * of our fds but the key's. Hostile keys are parsed there and nowhere else.
+ */
+#ifndef PAWL_COORDINATOR_COMPILE_H
+#define PAWL_COORDINATOR_COMPILE_H
+
+#include <limits.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#define COMPILE_TEXT_BYTES 4096u
+
+struct clock_meter;
+struct event;
+struct event_base;
+
+struct compile_job {
+    int key_fd;           /* the key, opened for reading; borrowed */
+    const char *key_path; /* its name in error texts */
+    const char *images_dir;
+    int check_subgroups;
+};
+
+/* One stream of the child. */
+struct compile_stream {
+    int fd; /* -1: at its end */
+    struct event *event;
+    struct compile *compile;
+    size_t bytes; /* read so far; what is beyond the room is dropped */
+    char text[COMPILE_TEXT_BYTES];
+};
+
+struct compile {
+    struct event_base *base;
+    struct clock_meter *meter;
+    /* Called once for each job, from the loop. exit_code: the child's, or 128 + its signal. */
+    void (*done)(void *arg, int exit_code, const char *out, const char *error);
+    void *arg;
+    pid_t pid; /* 0: none runs */
+    int pidfd;
+    int exit_code; /* -1: it still runs */
+    char key_path[PATH_MAX];
+    struct event *exit_event;
+    struct compile_stream out, error;
+};
+
+void compile_init(struct compile *compile, struct event_base *base, struct clock_meter *meter,
+                  void (*done)(void *arg, int exit_code, const char *out, const char *error),
+                  void *arg);
+/* Starts the child. 0 or -errno (then `done` is not called). One at a time. */
+int compile_start(struct compile *compile, const struct compile_job *job);
+/* Kills the child, if one runs; `done` follows. */
+void compile_kill(struct compile *compile);
+/* Ends the child, if one runs, and waits for it, without calling `done`: at the end of all. */
+void compile_stop(struct compile *compile);
+
+#endif

@@ -1,0 +1,158 @@
+/*
+ * Circuits over HTTP: PUT, GET, DELETE. Called by the routing table. A SIGKILL leaves what
+ * circuits.c says.
+ */
+#include "coordinator/http.h"
+
+#include <errno.h>
+#include <event2/buffer.h>
+#include <event2/http.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "coordinator/circuits.h"
+#include "coordinator/json_status.h"
+#include "coordinator/json_writer.h"
+#include "coordinator/key_open.h"
+#include "coordinator/service.h"
+
+struct circuit_request {
+    const char *zkey_path; /* the document's */
+    int check_subgroups;
+};
+
+/* ---- PUT ---- */
+
+static int refuse_field(struct http_call *call, const char *key, const char *why)
+{
+    http_send_problem(call->request, 422, key, "%s", why);
+    return -EINVAL;
+}
+
+static int parse_field(struct http_call *call, struct circuit_request *request, const char *key,
+                       const json_t *value)
+{
+    if (strcmp(key, "zkey_path") == 0) {
+        request->zkey_path = json_string_value(value);
+        return request->zkey_path ? 0 : refuse_field(call, key, "must be a path");
+    }
+    if (strcmp(key, "check_subgroups") == 0) {
+        request->check_subgroups = json_is_true(value);
+        return json_is_boolean(value) ? 0 : refuse_field(call, key, "must be true or false");
+    }
+    if (json_is_null(value))
+        return 0;
+    if (strcmp(key, "r1cs_path") == 0 || strcmp(key, "program_path") == 0)
+        return refuse_field(call, key, "is not in this version: leave it out");
+    return refuse_field(call, key, "is no field of a circuit");
+}
+
+static int parse_fields(struct http_call *call, json_t *root, struct circuit_request *request)
+{
+    const char *key;
+    json_t *value;
+    if (!json_is_object(root)) {
+        http_send_problem(call->request, 400, NULL, "the body must be a JSON object");
+        return -EINVAL;
+    }
+    json_object_foreach(root, key, value)
+    {
+        if (parse_field(call, request, key, value))
+            return -EINVAL;
+    }
+    return request->zkey_path ? 0 : refuse_field(call, "zkey_path", "is missing");
+}
+
+static void send_accepted(struct http_call *call)
+{
+    struct json_writer json;
+    struct evbuffer *body = evbuffer_new();
+    if (!body) {
+        http_send_later(call->request, "no memory");
+        return;
+    }
+    jsonw_start(&json, body);
+    jsonw_open(&json, '{');
+    jsonw_put_text(&json, "name", call->segment);
+    jsonw_put_text(&json, "state", "compiling");
+    jsonw_close(&json, '}');
+    http_send_json(call->request, 202, body);
+    evbuffer_free(body);
+}
+
+static void add(struct http_call *call, const struct circuit_request *request)
+{
+    char why[1024];
+    uint32_t uid = http_client_uid(call);
+    const struct config *config = call->service->config;
+    /* Only who could write the image cache as well may have a key's subgroups taken on trust. */
+    int check = request->check_subgroups || (uid != 0 && uid != geteuid());
+    int fd = key_open(config, uid, request->zkey_path, why, sizeof(why));
+    if (fd < 0) {
+        http_send_problem(call->request, 422, "zkey_path", "%s", why);
+        return;
+    }
+    int error = circuits_add(call->service->circuits, call->segment, fd, request->zkey_path, check);
+    if (!error) {
+        send_accepted(call);
+        return;
+    }
+    close(fd);
+    http_send_later(call->request, "%s",
+                    error == -ENOSPC ? "there are too many circuits: remove one" : "no memory");
+}
+
+void http_put_circuit(struct http_call *call)
+{
+    struct circuit_request request = {.check_subgroups = 1};
+    const char *text;
+    uint64_t bytes;
+    if (!circuit_name_is_valid(call->segment)) {
+        http_send_problem(call->request, 422, "name",
+                          "a circuit's name is [A-Za-z0-9][A-Za-z0-9._-]{0,63}");
+        return;
+    }
+    if (call->service->draining) {
+        http_send_later(call->request, "the coordinator is draining");
+        return;
+    }
+    if (http_body(call, &text, &bytes))
+        return;
+    json_t *root = json_loadb(text ? text : "", bytes, JSON_REJECT_DUPLICATES, NULL);
+    if (!parse_fields(call, root, &request))
+        add(call, &request);
+    json_decref(root);
+}
+
+/* ---- GET, DELETE ---- */
+
+void http_list_circuits(struct http_call *call)
+{
+    struct json_writer json;
+    struct evbuffer *body = evbuffer_new();
+    if (!body) {
+        http_send_later(call->request, "no memory");
+        return;
+    }
+    jsonw_start(&json, body);
+    json_circuits(&json, call->service->circuits);
+    http_send_json(call->request, 200, body);
+    evbuffer_free(body);
+}
+
+void http_delete_circuit(struct http_call *call)
+{
+    char force[8];
+    int forced = http_query(call, "force", force, sizeof(force)) && strcmp(force, "1") == 0;
+    int error = circuits_remove(call->service->circuits, call->segment, forced);
+    if (!error)
+        http_list_circuits(call);
+    else if (error == -EBUSY)
+        http_send_problem(call->request, 409, NULL,
+                          "jobs wait for circuit %s: ?force=1 removes its name, and they still run",
+                          call->segment);
+    else
+        http_send_problem(call->request, 404, NULL, "there is no such circuit");
+}

@@ -1,0 +1,121 @@
+/*
+ * Status, health and metrics over HTTP. Called by the routing table. A SIGKILL ends them all, which
+ * is what /healthz is for.
+ */
+#include "coordinator/http.h"
+
+#include <event2/buffer.h>
+#include <event2/http.h>
+#include <inttypes.h>
+
+#include "coordinator/json_status.h"
+#include "coordinator/json_writer.h"
+#include "coordinator/service.h"
+#include "coordinator/store.h"
+#include "coordinator/workers.h"
+#include "shm/credit.h"
+#include "shm/ledger.h"
+#include "shm/region.h"
+
+void http_get_status(struct http_call *call)
+{
+    struct json_writer json;
+    struct evbuffer *body = evbuffer_new();
+    if (!body) {
+        http_send_later(call->request, "no memory");
+        return;
+    }
+    jsonw_start(&json, body);
+    json_status(&json, call->service);
+    http_send_json(call->request, 200, body);
+    evbuffer_free(body);
+}
+
+void http_get_healthz(struct http_call *call)
+{
+    http_send_text(call->request, 200, "ok\n");
+}
+
+void http_get_readyz(struct http_call *call)
+{
+    const struct service *service = call->service;
+    if (service->draining)
+        http_send_text(call->request, 503, "draining\n");
+    else if (!workers_count_ready(service->workers, ROLE_SYNTH))
+        http_send_text(call->request, 503, "no synth-worker is ready\n");
+    else if (!workers_count_ready(service->workers, ROLE_GPU))
+        http_send_text(call->request, 503, "no gpu-worker is ready\n");
+    else
+        http_send_text(call->request, 200, "ready\n");
+}
+
+/* ---- metrics ---- */
+
+static void put_type(struct evbuffer *out, const char *name, const char *type, const char *help)
+{
+    evbuffer_add_printf(out, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
+}
+
+static void put_one(struct evbuffer *out, const char *name, const char *label, const char *value,
+                    uint64_t number)
+{
+    evbuffer_add_printf(out, "%s{%s=\"%s\"} %" PRIu64 "\n", name, label, value, number);
+}
+
+static void put_jobs(struct evbuffer *out, struct store *store)
+{
+    struct store_counts counts;
+    store->counts(store, &counts);
+    put_type(out, "pawl_jobs_total", "counter", "Jobs that ended, by result.");
+    put_one(out, "pawl_jobs_total", "result", "done", counts.done_total);
+    put_one(out, "pawl_jobs_total", "result", "failed", counts.failed_total);
+    put_one(out, "pawl_jobs_total", "result", "cancelled", counts.cancelled_total);
+}
+
+static void put_slabs(struct evbuffer *out, const struct control *control)
+{
+    put_type(out, "pawl_slabs", "gauge", "Slabs, by lane and state.");
+    for (uint32_t lane = 0; lane < control->header->lane_count; lane++) {
+        uint32_t counts[SLAB_STATES];
+        ledger_count(control, lane, counts);
+        for (int state = 0; state < SLAB_STATES; state++)
+            evbuffer_add_printf(out, "pawl_slabs{lane=\"%s\",state=\"%s\"} %" PRIu32 "\n",
+                                control->lanes[lane].name, slab_state_name((enum slab_state)state),
+                                counts[state]);
+    }
+}
+
+static void put_credits(struct evbuffer *out, const struct control *control)
+{
+    put_type(out, "pawl_credits_available", "gauge", "Syntheses that may start now, by lane.");
+    for (uint32_t lane = 0; lane < control->header->lane_count; lane++)
+        put_one(out, "pawl_credits_available", "lane", control->lanes[lane].name,
+                credit_available(control, lane));
+}
+
+static void put_workers(struct evbuffer *out, const struct workers *workers)
+{
+    put_type(out, "pawl_workers", "gauge", "Workers that are ready, by role.");
+    put_one(out, "pawl_workers", "role", "synth", workers_count_ready(workers, ROLE_SYNTH));
+    put_one(out, "pawl_workers", "role", "gpu", workers_count_ready(workers, ROLE_GPU));
+    put_type(out, "pawl_worker_deaths_total", "counter", "Workers that died, by role.");
+    put_one(out, "pawl_worker_deaths_total", "role", "synth", workers->deaths_total[ROLE_SYNTH]);
+    put_one(out, "pawl_worker_deaths_total", "role", "gpu", workers->deaths_total[ROLE_GPU]);
+}
+
+void http_get_metrics(struct http_call *call)
+{
+    const struct service *service = call->service;
+    struct evbuffer *body = evbuffer_new();
+    if (!body) {
+        http_send_later(call->request, "no memory");
+        return;
+    }
+    put_jobs(body, service->store);
+    put_slabs(body, &service->region->control);
+    put_credits(body, &service->region->control);
+    put_workers(body, service->workers);
+    evbuffer_add(body, "", 1); /* a text for http_send_text */
+    http_send_text(call->request, 200, (const char *)evbuffer_pullup(body, -1));
+    evbuffer_free(body);
+}

@@ -1,0 +1,86 @@
+/*
+ * What is sent to workers; see workers.h. Called by engine.c, circuits and the drain. A SIGKILL
+ * loses what was not sent yet, and the workers end with the coordinator.
+ */
+#include "coordinator/workers.h"
+
+#include <event2/event.h>
+#include <stdlib.h>
+#include <string.h>
+
+void worker_send(struct worker *worker, union wire_message *message, enum wire_type type,
+                 const int *fds, unsigned fd_count)
+{
+    if (worker->socket < 0)
+        return; /* it is about to die, and its death takes back what it was given */
+    int kept = outbox_send(&worker->outbox, worker->socket, message, type, fds, fd_count);
+    if (kept == 1)
+        event_add(worker->write_event, NULL);
+    else if (kept < 0)
+        worker_condemn(worker, strerror(-kept));
+}
+
+static int64_t find_image(const struct worker *worker, const uint8_t *hash)
+{
+    for (uint32_t i = 0; i < worker->image_count; i++)
+        if (memcmp(worker->images[i], hash, HASH_BYTES) == 0)
+            return i;
+    return -1;
+}
+
+void worker_send_image(struct worker *worker, const uint8_t *hash, int image_fd)
+{
+    union wire_message message = {0};
+    if (find_image(worker, hash) >= 0)
+        return;
+    size_t bytes = (worker->image_count + 1u) * sizeof(*worker->images);
+    void *grown = realloc(worker->images, bytes);
+    if (!grown) {
+        worker_condemn(worker, "no memory for the list of its images");
+        return;
+    }
+    worker->images = grown;
+    memcpy(worker->images[worker->image_count++], hash, HASH_BYTES);
+    memcpy(message.image.hash, hash, HASH_BYTES);
+    worker_send(worker, &message, WIRE_IMAGE, &image_fd, 1);
+}
+
+void worker_note_task(struct worker *worker, const struct worker_task *task)
+{
+    worker->tasks[worker->task_count++ % WORKER_TASKS_KEPT] = *task;
+}
+
+const struct worker_task *worker_find_task(const struct worker *worker, uint64_t assignment)
+{
+    for (uint32_t i = 0; i < WORKER_TASKS_KEPT; i++)
+        if (assignment && worker->tasks[i].assignment == assignment)
+            return &worker->tasks[i];
+    return NULL;
+}
+
+static void forget_image(struct worker *worker, const uint8_t *hash)
+{
+    union wire_message message = {0};
+    int64_t at = find_image(worker, hash);
+    if (at < 0)
+        return;
+    memcpy(worker->images[at], worker->images[--worker->image_count], HASH_BYTES);
+    memcpy(message.image.hash, hash, HASH_BYTES);
+    worker_send(worker, &message, WIRE_FORGET, NULL, 0);
+}
+
+void workers_forget_image(struct workers *workers, const uint8_t *hash)
+{
+    for (uint32_t seat = 0; seat < SEATS_MAX; seat++)
+        if (workers->seats[seat])
+            forget_image(workers->seats[seat], hash);
+}
+
+void workers_leave(struct workers *workers)
+{
+    for (uint32_t seat = 0; seat < SEATS_MAX; seat++) {
+        union wire_message message = {0};
+        if (workers->seats[seat])
+            worker_send(workers->seats[seat], &message, WIRE_LEAVE, NULL, 0);
+    }
+}

@@ -1,0 +1,298 @@
+/*
+ * Workers with a seat; see the header. Called by attach.c (seats), engine.c (messages) and
+ * watchdog.c. A SIGKILL of the coordinator closes all sockets, at which workers end.
+ */
+#include "coordinator/workers.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <event2/event.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "coordinator/clock.h"
+#include "coordinator/obituary.h"
+#include "coordinator/watchdog.h"
+#include "shm/program.h"
+#include "shm/region.h"
+#include "shm/seat.h"
+
+#define PACKETS_AT_ONCE 64 /* then other callbacks have their turn */
+
+void workers_init(struct workers *workers, struct event_base *base, struct clock_meter *meter,
+                  struct region *region, const struct config *config)
+{
+    *workers = (struct workers){.base = base, .meter = meter, .region = region, .config = config};
+}
+
+/* ---- a worker's life ---- */
+
+static void free_event(struct event **event)
+{
+    if (*event)
+        event_free(*event);
+    *event = NULL;
+}
+
+static void close_socket(struct worker *worker)
+{
+    free_event(&worker->read_event);
+    free_event(&worker->write_event);
+    outbox_clear(&worker->outbox);
+    if (worker->socket >= 0)
+        close(worker->socket);
+    worker->socket = -1;
+}
+
+static void worker_free(struct worker *worker)
+{
+    close_socket(worker);
+    free_event(&worker->death_event);
+    if (worker->pidfd >= 0)
+        close(worker->pidfd);
+    seat_unmap(worker->page);
+    free(worker->images);
+    free(worker);
+}
+
+void workers_free(struct workers *workers)
+{
+    for (uint32_t seat = 0; seat < SEATS_MAX; seat++)
+        if (workers->seats[seat])
+            worker_free(workers->seats[seat]);
+    memset(workers->seats, 0, sizeof(workers->seats));
+    workers->count = 0;
+}
+
+void worker_set_leaving(struct worker *worker)
+{
+    if (worker->leaving)
+        return;
+    worker->leaving = 1;
+    worker->workers->on_leaving(worker->workers->arg, worker);
+}
+
+void worker_condemn(struct worker *worker, const char *why)
+{
+    char quoted[256];
+    if (worker->socket < 0)
+        return;
+    log_event("warn", "worker_condemned", "role=%s seat=%u pid=%d why=%s",
+              worker->role == ROLE_SYNTH ? "synth" : "gpu", worker->seat, (int)worker->pid,
+              log_quote(quoted, sizeof(quoted), why));
+    close_socket(worker);
+    watchdog_expect_end(worker, clock_now_ns());
+    worker_set_leaving(worker);
+}
+
+static void announce_death(struct worker *worker)
+{
+    struct workers *workers = worker->workers;
+    char obituary[OBITUARY_BYTES];
+    int died = obituary_write(worker, obituary);
+    workers->deaths_total[worker->role] += (uint64_t)died;
+    worker->leaving = 1;
+    workers->on_dead(workers->arg, worker, obituary, died);
+}
+
+void worker_give_up(struct worker *worker)
+{
+    close_socket(worker);
+    announce_death(worker);
+}
+
+void worker_bury(struct worker *worker)
+{
+    struct workers *workers = worker->workers;
+    while (worker->socket >= 0 && worker_read_packet(worker) > 0)
+        ;
+    close_socket(worker); /* nothing more is sent, whoever inherited the other end */
+    if (worker->ending != ENDING_LOST)
+        announce_death(worker);
+    workers->seats[worker->seat] = NULL;
+    workers->count--;
+    seat_vacate(&workers->region->control, worker->seat);
+    worker_free(worker);
+}
+
+/* ---- events ---- */
+
+/* 1: a message was handed on; 0: there is none; the socket may be closed afterwards. */
+int worker_read_packet(struct worker *worker)
+{
+    struct wire_packet packet;
+    int got = wire_receive(worker->socket, &packet, MSG_DONTWAIT);
+    if (got == -EAGAIN)
+        return 0;
+    if (got <= 0) {
+        if (got == -EPROTO)
+            worker_condemn(worker, "sent something that is no message");
+        else
+            worker_hang_up(worker);
+        return 0;
+    }
+    worker->workers->on_packet(worker->workers->arg, worker, &packet);
+    for (unsigned i = 0; i < packet.fd_count; i++)
+        if (packet.fds[i] >= 0)
+            close(packet.fds[i]);
+    return 1;
+}
+
+/* The end of its socket is not its death, but it should follow. */
+void worker_hang_up(struct worker *worker)
+{
+    close_socket(worker);
+    watchdog_expect_end(worker, clock_now_ns());
+    worker_set_leaving(worker);
+}
+
+static void on_readable(evutil_socket_t fd, short what, void *arg)
+{
+    struct worker *worker = arg;
+    struct clock_meter *meter = worker->workers->meter;
+    uint64_t entered_ns = clock_enter();
+    int packets = 0;
+    (void)fd, (void)what;
+    while (packets < PACKETS_AT_ONCE && worker->socket >= 0 && worker_read_packet(worker))
+        packets++;
+    clock_leave(meter, entered_ns);
+}
+
+static void on_writable(evutil_socket_t fd, short what, void *arg)
+{
+    struct worker *worker = arg;
+    uint64_t entered_ns = clock_enter();
+    (void)fd, (void)what;
+    int left = outbox_flush(&worker->outbox, worker->socket);
+    if (left == 1)
+        event_add(worker->write_event, NULL);
+    else if (left < 0)
+        worker_hang_up(worker);
+    clock_leave(worker->workers->meter, entered_ns);
+}
+
+static void on_death(evutil_socket_t fd, short what, void *arg)
+{
+    struct worker *worker = arg;
+    struct clock_meter *meter = worker->workers->meter;
+    uint64_t entered_ns = clock_enter();
+    (void)fd, (void)what;
+    worker_bury(worker);
+    clock_leave(meter, entered_ns);
+}
+
+/* ---- seating ---- */
+
+static int find_seat(const struct workers *workers, const struct wire_hello *hello)
+{
+    int seat = -ENOSPC;
+    for (int i = SEATS_MAX - 1; i >= 0; i--) {
+        const struct worker *worker = workers->seats[i];
+        if (!worker)
+            seat = i;
+        else if (worker->role == ROLE_GPU && hello->role == ROLE_GPU &&
+                 strcmp(worker->device, hello->device) == 0)
+            return -EEXIST;
+    }
+    return seat;
+}
+
+static int make_events(struct worker *worker, int socket, int pidfd)
+{
+    struct event_base *base = worker->workers->base;
+    worker->read_event = event_new(base, socket, EV_READ | EV_PERSIST, on_readable, worker);
+    worker->write_event = event_new(base, socket, EV_WRITE, on_writable, worker);
+    worker->death_event = event_new(base, pidfd, EV_READ, on_death, worker);
+    if (!worker->read_event || !worker->write_event || !worker->death_event)
+        return -ENOMEM;
+    if (event_add(worker->read_event, NULL) || event_add(worker->death_event, NULL))
+        return -ENOMEM;
+    return 0;
+}
+
+static int send_welcome(const struct worker *worker, int socket, int page_fd)
+{
+    const struct config *config = worker->workers->config;
+    const struct region *region = worker->workers->region;
+    union wire_message message = {0};
+    const int fds[3] = {region->control_ro_fd, region->slabs_fd, page_fd};
+    struct wire_welcome *welcome = &message.welcome;
+    welcome->seat = worker->seat;
+    welcome->threads = config->threads;
+    welcome->staged = config->staged;
+    welcome->dumpable = (uint32_t)config->dumpable;
+    welcome->nice = config->nice[worker->role];
+    welcome->incarnation = worker->incarnation;
+    welcome->control_bytes = region->control_bytes;
+    welcome->slabs_bytes = region->slabs_bytes;
+    strncpy(welcome->cpus, config->cpus[worker->role], sizeof(welcome->cpus) - 1);
+    return wire_send(socket, &message, WIRE_WELCOME, fds, 3);
+}
+
+static int prepare(struct worker *worker, const struct peer *peer, int socket)
+{
+    int page_fd;
+    int error = seat_create(&worker->page, &page_fd, worker->incarnation);
+    if (error)
+        return error;
+    seat_occupy(&worker->workers->region->control, worker->seat, worker->incarnation, peer->pid,
+                worker->role);
+    error = make_events(worker, socket, peer->pidfd);
+    if (!error)
+        error = send_welcome(worker, socket, page_fd);
+    close(page_fd);
+    if (error)
+        seat_vacate(&worker->workers->region->control, worker->seat);
+    return error;
+}
+
+static struct worker *make_worker(struct workers *workers, uint32_t seat,
+                                  const struct wire_hello *hello)
+{
+    struct worker *worker = calloc(1, sizeof(*worker));
+    if (!worker)
+        return NULL;
+    worker->workers = workers;
+    worker->seat = seat;
+    worker->role = hello->role;
+    worker->incarnation = ++workers->incarnations;
+    worker->socket = worker->pidfd = -1;
+    worker->moved_ns = clock_now_ns();
+    memcpy(worker->device, hello->device, sizeof(worker->device));
+    return worker;
+}
+
+int workers_seat(struct workers *workers, struct peer *peer, int socket,
+                 const struct wire_hello *hello)
+{
+    int seat = find_seat(workers, hello);
+    if (seat < 0)
+        return seat;
+    struct worker *worker = make_worker(workers, (uint32_t)seat, hello);
+    if (!worker)
+        return -ENOMEM;
+    int error = prepare(worker, peer, socket);
+    if (error) {
+        worker_free(worker);
+        return error;
+    }
+    worker->socket = socket;
+    worker->pid = peer->pid;
+    worker->pidfd = peer->pidfd;
+    peer->pidfd = -1;
+    workers->seats[seat] = worker;
+    workers->count++;
+    workers->on_attached(workers->arg, worker);
+    return 0;
+}
+
+uint32_t workers_count_ready(const struct workers *workers, enum worker_role role)
+{
+    uint32_t ready = 0;
+    for (uint32_t seat = 0; seat < SEATS_MAX; seat++) {
+        const struct worker *worker = workers->seats[seat];
+        ready += worker && worker->role == role && worker->ready && !worker->leaving;
+    }
+    return ready;
+}
