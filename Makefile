@@ -4,8 +4,10 @@
 #   make demo       the main job, shown     make format     clang-format in place
 #
 # SAN=address|thread builds with that sanitizer (use another BUILD with it).
+# FAULT=1 builds programs whose faults tests can ask for (PAWL_FAULT), below build/fault.
 
-BUILD ?= build
+FAULT ?=
+BUILD ?= build$(if $(FAULT),/fault)
 CC ?= gcc
 OPT ?= -O2
 WARN ?= -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith -Wvla
@@ -17,7 +19,7 @@ comma := ,
 san_flags := $(if $(filter address,$(SAN)),-fsanitize=address$(comma)undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)
 san_flags += $(if $(filter thread,$(SAN)),-fsanitize=thread -fno-omit-frame-pointer)
 
-CPPFLAGS += -I. -D_GNU_SOURCE -DPAWL_VERSION='"$(VERSION)"'
+CPPFLAGS += -I. -D_GNU_SOURCE -DPAWL_VERSION='"$(VERSION)"' $(if $(FAULT),-DPAWL_FAULT)
 CFLAGS += -std=gnu11 $(OPT) -g $(WARN) $(if $(WERROR),-Werror) $(san_flags) -fstack-protector-strong
 LDFLAGS += $(san_flags) -pthread
 LDLIBS += -lrt

@@ -1,0 +1,53 @@
+#!/bin/sh
+# gpu-worker by hand: options, environment, exit codes.
+set -u
+
+worker=${BUILD_DIR:-build}/bin/gpu-worker
+output=$(mktemp "${TMPDIR:-/tmp}/pawl-options.XXXXXX") || exit 70
+trap 'rm -f "$output"' EXIT
+count=0
+
+# check TEXT CODE PATTERN COMMAND...: the exit code, and a line that matches
+check() {
+    text=$1 code=$2 pattern=$3
+    shift 3
+    count=$((count + 1))
+    timeout 20 "$@" >"$output" 2>&1 </dev/null
+    got=$?
+    if [ "$got" -eq "$code" ] && grep -Eq -- "$pattern" "$output"; then
+        echo "ok $count - $text"
+    else
+        echo "not ok $count - $text"
+        echo "# exit $got, wanted $code and /$pattern/; it said:"
+        sed 's/^/# /' "$output"
+    fi
+}
+
+absent=/nonexistent/pawl.sock
+check "help" 0 "--device" "$worker" --help
+check "version" 0 "^gpu-worker [0-9]" "$worker" --version
+check "devices" 0 "^cpu  .*threads" "$worker" --list-devices
+check "devices as JSON" 0 '^\[\{"device":"cpu","model":"[^"]*","threads":[0-9]+\}\]$' \
+    "$worker" --list-devices --json
+check "an unknown option" 64 "unrecognized" "$worker" --bogus
+check "an argument too many" 64 "no argument" "$worker" --device cpu extra
+check "no device" 64 "--device is missing" "$worker" --socket "$absent"
+check "--json by itself" 64 "--list-devices" "$worker" --json
+check "cuda:0" 78 "no such device.*built without CUDA kernels" "$worker" --socket "$absent" --device cuda:0
+check "a UUID" 78 "no such device" "$worker" --socket "$absent" --device GPU-01234567
+check "no coordinator" 69 "ev=no_coordinator" "$worker" --socket "$absent" --device cpu
+check "a configuration that is not there" 78 "configuration" "$worker" --config "$absent" --device cpu
+check "PAWL_CPU=portable" 69 "ev=no_coordinator" \
+    env PAWL_CPU=portable "$worker" --socket "$absent" --device cpu
+check "PAWL_CPU=adx" 78 "adx: this build has no such form" \
+    env PAWL_CPU=adx "$worker" --socket "$absent" --device cpu
+check "PAWL_CPU=ifma" 78 "ifma: this build has no such form" \
+    env PAWL_CPU=ifma "$worker" --socket "$absent" --device cpu
+check "PAWL_CPU=other" 64 "none of portable" env PAWL_CPU=other "$worker" --socket "$absent" --device cpu
+check "test blinders are announced" 69 "PAWL_TEST_BLINDERS fixes" \
+    env PAWL_TEST_BLINDERS=1,2 "$worker" --socket "$absent" --device cpu
+check "bad test blinders" 64 "not R,S" env PAWL_TEST_BLINDERS=1 "$worker" --socket "$absent" --device cpu
+check "test blinders above the order" 64 "not R,S" \
+    env PAWL_TEST_BLINDERS=52435875175126190479447740508185965837690552500527637822603658699938581184513,1 \
+    "$worker" --socket "$absent" --device cpu
+echo "1..$count"
