@@ -135,7 +135,8 @@ static void tick(struct dispatch *dispatch)
 
 void dispatch_step(struct dispatch *dispatch, const struct event *event, struct actions *actions)
 {
-    dispatch->now_ns = event->now_ns;
+    if (event->now_ns > dispatch->now_ns) /* spans rely on a clock that never goes back */
+        dispatch->now_ns = event->now_ns;
     dispatch->actions = actions;
     switch (event->type) {
     case EVENT_CLAIMED:

@@ -64,7 +64,7 @@ void task_claimed(struct dispatch *dispatch, const struct event *event)
     task->lane = event->claimed.lane;
     task->circuit = event->claimed.circuit;
     task->priority = event->claimed.priority;
-    task->claimed_ns = event->now_ns;
+    task->claimed_ns = dispatch->now_ns;
     task->slab = SLAB_NONE;
     TAILQ_INSERT_TAIL(&dispatch->tasks, task, link);
 }

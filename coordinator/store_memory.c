@@ -10,31 +10,18 @@
  * order and touches no job afterwards; and only calls that bring the time and return no job drop
  * old ones.
  */
-#include "coordinator/store.h"
+#include "coordinator/store_entry.h"
 
 #include <errno.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/queue.h>
 #include <sys/random.h>
 #include <unistd.h>
 
 #define BUCKETS 1024u /* a power of two */
 #define PARTITIONS_MAX (1u << 20)
 
-struct entry {
-    struct store_job job;
-    TAILQ_ENTRY(entry) by_order; /* of all jobs */
-    TAILQ_ENTRY(entry) by_state; /* of the active, or of the final ones */
-    LIST_ENTRY(entry) same_bucket;
-    bool *claimed;            /* by partition */
-    uint32_t unclaimed;       /* how many dispatch has not got */
-    uint32_t first_unclaimed; /* none before it */
-    uint32_t done;
-    uint64_t bytes;
-};
 TAILQ_HEAD(entry_queue, entry);
 LIST_HEAD(entry_bucket, entry);
 
@@ -52,11 +39,6 @@ static struct memory *memory_of(struct store *store)
     return store->self;
 }
 
-static bool job_is_final(const struct store_job *job)
-{
-    return job->state >= JOB_DONE;
-}
-
 static struct entry *entry_find(struct memory *memory, uint64_t id)
 {
     struct entry *entry;
@@ -71,69 +53,16 @@ static struct entry *entry_find(struct memory *memory, uint64_t id)
 
 /* ---------------------------------------------------------------- an entry's life */
 
-static void entry_free(struct entry *entry)
-{
-    for (uint32_t i = 0; i < entry->job.partition_count; i++) {
-        struct store_partition *partition = &entry->job.partitions[i];
-        if (partition->witness_fd >= 0)
-            close(partition->witness_fd);
-        free(partition->error);
-        free(partition->proof);
-    }
-    free(entry->job.error);
-    free(entry->job.partitions);
-    free(entry->claimed);
-    free(entry);
-}
-
-static struct entry *entry_create(const struct store_spec *spec)
-{
-    struct entry *entry = calloc(1, sizeof(*entry));
-
-    if (!entry)
-        return NULL;
-    entry->job.partitions = calloc(spec->partition_count, sizeof(*entry->job.partitions));
-    entry->claimed = calloc(spec->partition_count, sizeof(*entry->claimed));
-    if (!entry->job.partitions || !entry->claimed) {
-        entry_free(entry);
-        return NULL;
-    }
-    return entry;
-}
-
-static void entry_fill(struct entry *entry, const struct store_spec *spec)
-{
-    struct store_job *job = &entry->job;
-
-    memcpy(job->circuit, spec->circuit, sizeof(job->circuit));
-    job->circuit[sizeof(job->circuit) - 1] = '\0';
-    job->circuit_number = spec->circuit_number;
-    memcpy(job->hash, spec->hash, sizeof(job->hash));
-    job->lane = spec->lane;
-    job->priority = spec->priority;
-    job->accepted_ns = spec->now_ns;
-    job->deadline_ns = spec->deadline_ns;
-    job->partition_count = spec->partition_count;
-    entry->unclaimed = spec->partition_count;
-    for (uint32_t i = 0; i < spec->partition_count; i++) {
-        struct store_partition *partition = &job->partitions[i];
-        partition->ms = (struct partition_times){-1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1};
-        partition->witness_fd = spec->partitions[i].witness_fd;
-        partition->bytes = spec->partitions[i].bytes;
-        memcpy(partition->label, spec->partitions[i].label, sizeof(partition->label));
-        partition->label[sizeof(partition->label) - 1] = '\0';
-    }
-}
-
-static int entry_pick_id(struct memory *memory, struct entry *entry)
+/* A number that no job has, and not 0. */
+static int pick_id(struct memory *memory, uint64_t *id)
 {
     do {
-        ssize_t got = getrandom(&entry->job.id, sizeof(entry->job.id), 0);
+        ssize_t got = getrandom(id, sizeof(*id), 0);
         if (got < 0 && errno != EINTR)
             return -errno;
-        if (got != sizeof(entry->job.id))
-            entry->job.id = 0;
-    } while (!entry->job.id || entry_find(memory, entry->job.id));
+        if (got != sizeof(*id))
+            *id = 0;
+    } while (!*id || entry_find(memory, *id));
     return 0;
 }
 
@@ -198,18 +127,6 @@ static void entry_finish(struct memory *memory, struct entry *entry, enum job_st
         memory->store.on_final(memory->store.on_final_arg, &entry->job);
 }
 
-/* The partitions that are not done share the job's end. */
-static void cancel_rest(struct entry *entry, enum wire_fault fault)
-{
-    for (uint32_t i = 0; i < entry->job.partition_count; i++) {
-        struct store_partition *partition = &entry->job.partitions[i];
-        if (partition->state >= PARTITION_DONE)
-            continue;
-        partition->state = PARTITION_CANCELLED;
-        partition->fault = fault;
-    }
-}
-
 /* ---------------------------------------------------------------- accepting */
 
 static int check_spec(const struct memory *memory, const struct store_spec *spec, uint64_t *bytes)
@@ -236,20 +153,16 @@ static int try_accept(struct memory *memory, const struct store_spec *spec, uint
     uint64_t bytes;
     int error = check_spec(memory, spec, &bytes);
 
+    if (!error)
+        error = pick_id(memory, id);
     if (error)
         return error;
     entry = entry_create(spec);
     if (!entry)
         return -ENOMEM;
-    error = entry_pick_id(memory, entry);
-    if (error) {
-        entry_free(entry);
-        return error;
-    }
-    entry_fill(entry, spec);
+    entry->job.id = *id;
     entry->bytes = bytes;
     entry_insert(memory, entry);
-    *id = entry->job.id;
     return 0;
 }
 
@@ -265,22 +178,10 @@ static void memory_accept(struct store *store, const struct store_spec *spec,
         if (spec->partitions[i].witness_fd >= 0)
             close(spec->partitions[i].witness_fd);
     }
-    done(arg, error, id);
+    done(arg, error, error ? 0 : id);
 }
 
 /* ---------------------------------------------------------------- claiming */
-
-/* Whether a is claimed before b. */
-static bool entry_before(const struct memory *memory, const struct entry *a, const struct entry *b,
-                         uint64_t now_ns)
-{
-    uint64_t a_waited = now_ns > a->job.accepted_ns ? now_ns - a->job.accepted_ns : 0;
-    uint64_t b_waited = now_ns > b->job.accepted_ns ? now_ns - b->job.accepted_ns : 0;
-    enum priority a_aged = priority_aged(a->job.priority, a_waited, memory->limits.ageing_ns);
-    enum priority b_aged = priority_aged(b->job.priority, b_waited, memory->limits.ageing_ns);
-
-    return a_aged != b_aged ? a_aged > b_aged : a->job.order < b->job.order;
-}
 
 static struct entry *next_to_claim(struct memory *memory, uint32_t lane, uint64_t now_ns)
 {
@@ -289,7 +190,7 @@ static struct entry *next_to_claim(struct memory *memory, uint32_t lane, uint64_
     TAILQ_FOREACH(entry, &memory->active, by_state)
     {
         if (entry->job.lane == lane && entry->unclaimed &&
-            (!next || entry_before(memory, entry, next, now_ns)))
+            (!next || entry_before(entry, next, now_ns, memory->limits.ageing_ns)))
             next = entry;
     }
     return next;
@@ -334,7 +235,7 @@ static struct store_partition *find_claimed(struct memory *memory, uint64_t job,
                                             struct entry **entry)
 {
     *entry = entry_find(memory, job);
-    if (!*entry || job_is_final(&(*entry)->job) || partition >= (*entry)->job.partition_count ||
+    if (!*entry || entry_is_final(*entry) || partition >= (*entry)->job.partition_count ||
         !(*entry)->claimed[partition] ||
         (*entry)->job.partitions[partition].state >= PARTITION_DONE)
         return NULL;
@@ -396,15 +297,6 @@ static void memory_complete(struct store *store, uint64_t job, uint32_t partitio
     committed(arg, job, partition);
 }
 
-static char *job_error(const struct store_job *job, uint32_t partition, const char *error)
-{
-    char *text = NULL;
-
-    if (job->partition_count == 1)
-        return strdup(error);
-    return asprintf(&text, "partition %u: %s", partition, error) < 0 ? NULL : text;
-}
-
 static void memory_fail(struct store *store, uint64_t job, uint32_t partition,
                         enum wire_fault fault, const char *error, uint64_t now_ns)
 {
@@ -418,8 +310,8 @@ static void memory_fail(struct store *store, uint64_t job, uint32_t partition,
     claimed->fault = fault;
     claimed->error = strdup(error);
     entry->job.fault = fault;
-    entry->job.error = job_error(&entry->job, partition, error);
-    cancel_rest(entry, FAULT_CANCELLED);
+    entry->job.error = entry_job_error(entry, partition, error);
+    entry_cancel_rest(entry, FAULT_CANCELLED);
     entry_finish(memory, entry, JOB_FAILED, now_ns);
 }
 
@@ -431,11 +323,11 @@ static int memory_end(struct store *store, uint64_t job, enum wire_fault fault, 
 
     if (!entry)
         return -ENOENT;
-    if (job_is_final(&entry->job))
+    if (entry_is_final(entry))
         return -EALREADY;
     entry->job.fault = fault;
     entry->job.error = strdup(error);
-    cancel_rest(entry, fault);
+    entry_cancel_rest(entry, fault);
     entry_finish(memory, entry, fault == FAULT_CANCELLED ? JOB_CANCELLED : JOB_FAILED, now_ns);
     return 0;
 }
@@ -475,7 +367,7 @@ static uint64_t memory_position(struct store *store, uint64_t job, uint64_t now_
     TAILQ_FOREACH(entry, &memory->active, by_state)
     {
         if (entry != mine && entry->job.lane == mine->job.lane &&
-            entry_before(memory, entry, mine, now_ns))
+            entry_before(entry, mine, now_ns, memory->limits.ageing_ns))
             before += entry->unclaimed;
     }
     return before + 1;
