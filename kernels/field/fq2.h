@@ -9,25 +9,25 @@
 
 static const struct fq2 fq2_zero;
 
-static inline void fq2_add(struct fq2 *out, const struct fq2 *a, const struct fq2 *b)
+FIELD_OUT_OF_LINE void fq2_add(struct fq2 *out, const struct fq2 *a, const struct fq2 *b)
 {
     fq_add(&out->c0, &a->c0, &b->c0);
     fq_add(&out->c1, &a->c1, &b->c1);
 }
 
-static inline void fq2_sub(struct fq2 *out, const struct fq2 *a, const struct fq2 *b)
+FIELD_OUT_OF_LINE void fq2_sub(struct fq2 *out, const struct fq2 *a, const struct fq2 *b)
 {
     fq_sub(&out->c0, &a->c0, &b->c0);
     fq_sub(&out->c1, &a->c1, &b->c1);
 }
 
-static inline void fq2_neg(struct fq2 *out, const struct fq2 *a)
+FIELD_OUT_OF_LINE void fq2_neg(struct fq2 *out, const struct fq2 *a)
 {
     fq_neg(&out->c0, &a->c0);
     fq_neg(&out->c1, &a->c1);
 }
 
-static inline void fq2_double(struct fq2 *out, const struct fq2 *a)
+FIELD_OUT_OF_LINE void fq2_double(struct fq2 *out, const struct fq2 *a)
 {
     fq2_add(out, a, a);
 }
@@ -42,7 +42,7 @@ static inline int fq2_equal(const struct fq2 *a, const struct fq2 *b)
     return fq_equal(&a->c0, &b->c0) & fq_equal(&a->c1, &b->c1);
 }
 
-static inline void fq2_mul(struct fq2 *out, const struct fq2 *a, const struct fq2 *b)
+FIELD_OUT_OF_LINE void fq2_mul(struct fq2 *out, const struct fq2 *a, const struct fq2 *b)
 {
     struct fq low, high, sum_a, sum_b;
     fq_add(&sum_a, &a->c0, &a->c1);
@@ -56,7 +56,7 @@ static inline void fq2_mul(struct fq2 *out, const struct fq2 *a, const struct fq
 }
 
 /* (a0 + a1)(a0 - a1) + 2 a0 a1 u */
-static inline void fq2_square(struct fq2 *out, const struct fq2 *a)
+FIELD_OUT_OF_LINE void fq2_square(struct fq2 *out, const struct fq2 *a)
 {
     struct fq sum, difference, cross;
     fq_add(&sum, &a->c0, &a->c1);
@@ -67,7 +67,7 @@ static inline void fq2_square(struct fq2 *out, const struct fq2 *a)
 }
 
 /* out = a * s, s in Fq */
-static inline void fq2_scale(struct fq2 *out, const struct fq2 *a, const struct fq *s)
+FIELD_OUT_OF_LINE void fq2_scale(struct fq2 *out, const struct fq2 *a, const struct fq *s)
 {
     const struct fq factor = *s;
     fq_mul(&out->c0, &a->c0, &factor);

@@ -2,8 +2,7 @@
  * Fq6 = Fq2[v] / (v^3 - xi) and Fq12 = Fq6[w] / (w^2 - v): the pairing's target field.
  *
  * xi is 9 + u on BN254 and 1 + u on BLS12-381. Element c[i].c[j] of an Fq12 is the coefficient of
- * w^(i + 2j). Only kernels/pairing and its tests include this; the functions are not inline where
- * that would only make the code larger. `out` may be any of the operands.
+ * w^(i + 2j). Only kernels/pairing and its tests include this. `out` may be any of the operands.
  *
  * Formulas: Devegili, O hEigeartaigh, Scott, Dahab 2006 (Karatsuba over the tower); Granger, Scott
  * 2010 (squaring in the cyclotomic subgroup).
@@ -37,26 +36,26 @@ static inline void fq2_mul_xi(struct fq2 *out, const struct fq2 *a)
 
 /* ---- Fq6 ---- */
 
-static inline void fq6_add(struct fq6 *out, const struct fq6 *a, const struct fq6 *b)
+FIELD_OUT_OF_LINE void fq6_add(struct fq6 *out, const struct fq6 *a, const struct fq6 *b)
 {
     for (int i = 0; i < 3; i++)
         fq2_add(&out->c[i], &a->c[i], &b->c[i]);
 }
 
-static inline void fq6_sub(struct fq6 *out, const struct fq6 *a, const struct fq6 *b)
+FIELD_OUT_OF_LINE void fq6_sub(struct fq6 *out, const struct fq6 *a, const struct fq6 *b)
 {
     for (int i = 0; i < 3; i++)
         fq2_sub(&out->c[i], &a->c[i], &b->c[i]);
 }
 
-static inline void fq6_neg(struct fq6 *out, const struct fq6 *a)
+FIELD_OUT_OF_LINE void fq6_neg(struct fq6 *out, const struct fq6 *a)
 {
     for (int i = 0; i < 3; i++)
         fq2_neg(&out->c[i], &a->c[i]);
 }
 
 /* out = a * v */
-static inline void fq6_mul_v(struct fq6 *out, const struct fq6 *a)
+FIELD_OUT_OF_LINE void fq6_mul_v(struct fq6 *out, const struct fq6 *a)
 {
     struct fq2 top;
     fq2_mul_xi(&top, &a->c[2]);
@@ -66,8 +65,8 @@ static inline void fq6_mul_v(struct fq6 *out, const struct fq6 *a)
 }
 
 /* out = a_i b_j + a_j b_i, given the products a_i b_i and a_j b_j */
-static inline void fq6_cross(struct fq2 *out, const struct fq6 *a, const struct fq6 *b, int i,
-                             int j, const struct fq2 *product_i, const struct fq2 *product_j)
+FIELD_OUT_OF_LINE void fq6_cross(struct fq2 *out, const struct fq6 *a, const struct fq6 *b, int i,
+                                 int j, const struct fq2 *product_i, const struct fq2 *product_j)
 {
     struct fq2 s, t;
     fq2_add(&s, &a->c[i], &a->c[j]);
@@ -77,7 +76,7 @@ static inline void fq6_cross(struct fq2 *out, const struct fq6 *a, const struct 
     fq2_sub(out, &s, product_j);
 }
 
-static inline void fq6_mul(struct fq6 *out, const struct fq6 *a, const struct fq6 *b)
+FIELD_OUT_OF_LINE void fq6_mul(struct fq6 *out, const struct fq6 *a, const struct fq6 *b)
 {
     struct fq2 p[3], cross01, cross02, cross12;
     for (int i = 0; i < 3; i++)
@@ -93,7 +92,7 @@ static inline void fq6_mul(struct fq6 *out, const struct fq6 *a, const struct fq
 }
 
 /* out = a * s, s in Fq2 */
-static inline void fq6_scale(struct fq6 *out, const struct fq6 *a, const struct fq2 *s)
+FIELD_OUT_OF_LINE void fq6_scale(struct fq6 *out, const struct fq6 *a, const struct fq2 *s)
 {
     const struct fq2 factor = *s;
     for (int i = 0; i < 3; i++)
@@ -101,8 +100,8 @@ static inline void fq6_scale(struct fq6 *out, const struct fq6 *a, const struct 
 }
 
 /* out = a * (b0 + b1 v) */
-static inline void fq6_mul_sparse(struct fq6 *out, const struct fq6 *a, const struct fq2 *b0,
-                                  const struct fq2 *b1)
+FIELD_OUT_OF_LINE void fq6_mul_sparse(struct fq6 *out, const struct fq6 *a, const struct fq2 *b0,
+                                      const struct fq2 *b1)
 {
     const struct fq6 b = {{*b0, *b1, fq2_zero}};
     struct fq2 p0, p1, cross, t;
@@ -118,7 +117,7 @@ static inline void fq6_mul_sparse(struct fq6 *out, const struct fq6 *a, const st
 }
 
 /* The adjugate: with t = (a0^2 - xi a1 a2, xi a2^2 - a0 a1, a1^2 - a0 a2), a * t is in Fq2. */
-static inline void fq6_inverse(struct fq6 *out, const struct fq6 *a)
+FIELD_OUT_OF_LINE void fq6_inverse(struct fq6 *out, const struct fq6 *a)
 {
     struct fq6 t;
     struct fq2 s, norm;
@@ -145,7 +144,7 @@ static inline void fq6_inverse(struct fq6 *out, const struct fq6 *a)
 
 /* ---- Fq12 ---- */
 
-static inline void fq12_set_one(struct fq12 *out)
+FIELD_OUT_OF_LINE void fq12_set_one(struct fq12 *out)
 {
     *out = (struct fq12){0};
     out->c[0].c[0] = fq2_one;
@@ -166,7 +165,7 @@ static inline int fq12_is_one(const struct fq12 *a)
     return fq12_equal(a, &one);
 }
 
-static inline void fq12_mul(struct fq12 *out, const struct fq12 *a, const struct fq12 *b)
+FIELD_OUT_OF_LINE void fq12_mul(struct fq12 *out, const struct fq12 *a, const struct fq12 *b)
 {
     struct fq6 low, high, s, t;
     fq6_mul(&low, &a->c[0], &b->c[0]);
@@ -181,7 +180,7 @@ static inline void fq12_mul(struct fq12 *out, const struct fq12 *a, const struct
 }
 
 /* (a0 + a1)(a0 + v a1) - (1 + v) a0 a1 + 2 a0 a1 w */
-static inline void fq12_square(struct fq12 *out, const struct fq12 *a)
+FIELD_OUT_OF_LINE void fq12_square(struct fq12 *out, const struct fq12 *a)
 {
     struct fq6 product, s, t;
     fq6_mul(&product, &a->c[0], &a->c[1]);
@@ -196,14 +195,14 @@ static inline void fq12_square(struct fq12 *out, const struct fq12 *a)
 }
 
 /* a^(q^6): w goes to -w. In the cyclotomic subgroup this is the inverse. */
-static inline void fq12_conjugate(struct fq12 *out, const struct fq12 *a)
+FIELD_OUT_OF_LINE void fq12_conjugate(struct fq12 *out, const struct fq12 *a)
 {
     out->c[0] = a->c[0];
     fq6_neg(&out->c[1], &a->c[1]);
 }
 
 /* conj(a) / (a0^2 - v a1^2) */
-static inline void fq12_inverse(struct fq12 *out, const struct fq12 *a)
+FIELD_OUT_OF_LINE void fq12_inverse(struct fq12 *out, const struct fq12 *a)
 {
     struct fq12 conjugate;
     struct fq6 norm, t;
@@ -218,7 +217,7 @@ static inline void fq12_inverse(struct fq12 *out, const struct fq12 *a)
 }
 
 /* a^(q^n), n = 1, 2 or 3: conjugate each coefficient n times, times frobenius_factor. */
-static inline void fq12_frobenius(struct fq12 *out, const struct fq12 *a, int n)
+FIELD_OUT_OF_LINE void fq12_frobenius(struct fq12 *out, const struct fq12 *a, int n)
 {
     for (int k = 0; k < 6; k++) {
         struct fq2 t = a->c[k & 1].c[k / 2];
@@ -260,7 +259,7 @@ static inline void fq2_triple_combine(struct fq2 *out, const struct fq2 *t, cons
  * a^2 for a with a^(q^6 + 1) = a^(q^4 - q^2 + 1) = 1 (Granger, Scott): with g_k the coefficient of
  * w^k, the pairs (g0, g3), (g1, g4), (g2, g5) are elements of Fq4, and three squarings there do.
  */
-static inline void fq12_cyclotomic_square(struct fq12 *out, const struct fq12 *a)
+FIELD_OUT_OF_LINE void fq12_cyclotomic_square(struct fq12 *out, const struct fq12 *a)
 {
     const struct fq2 g0 = a->c[0].c[0], g1 = a->c[1].c[0], g2 = a->c[0].c[1];
     const struct fq2 g3 = a->c[1].c[1], g4 = a->c[0].c[2], g5 = a->c[1].c[2];

@@ -1,0 +1,3 @@
+/* curve_checks.h for bn254. */
+#define PAWL_CURVE bn254
+#include "tests/kernels/curve_checks.h"

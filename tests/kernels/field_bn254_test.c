@@ -1,0 +1,3 @@
+/* field_checks.h for bn254. */
+#define PAWL_CURVE bn254
+#include "tests/kernels/field_checks.h"

@@ -1,0 +1,3 @@
+/* pairing_checks.h for bn254. */
+#define PAWL_CURVE bn254
+#include "tests/kernels/pairing_checks.h"

@@ -1,0 +1,3 @@
+/* tower_checks.h for bls12381. */
+#define PAWL_CURVE bls12381
+#include "tests/kernels/tower_checks.h"

@@ -1,0 +1,3 @@
+/* tower_checks.h for bn254. */
+#define PAWL_CURVE bn254
+#include "tests/kernels/tower_checks.h"
