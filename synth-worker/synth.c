@@ -100,12 +100,15 @@ static int serve(struct synth *synth)
 {
     int status = say_ready(synth);
     while (!status) {
-        wait_for_news(synth);
         status = synth_take_messages(synth);
-        if (!status && synth->fill.assignment)
+        if (status)
+            break;
+        if (synth->fill.assignment)
             status = synth_serve(synth);
         else if (synth_is_leaving())
-            return status;
+            break;
+        else
+            wait_for_news(synth);
     }
     return status;
 }
