@@ -91,7 +91,7 @@ static int say_gone(struct service *service, int error)
                          "no coordinator at %s; start one, or name its socket with --socket",
                          service->http.socket);
     case -ETIMEDOUT:
-        return say_error(EXIT_NO_COORDINATOR, "the coordinator at %s does not answer",
+        return say_error(EXIT_CAPACITY, "the coordinator at %s does not answer",
                          service->http.socket);
     case -EMSGSIZE:
     case -ENOMEM:
