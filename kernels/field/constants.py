@@ -62,12 +62,20 @@ def bls12381():
     x = -0xd201000000010000
     r = x**4 - x**2 + 1
     q = (x - 1)**2 * r // 3 + x
-    g1 = [0x17f1d3a73197d7942695638c4fa9ac0fc3688c4f9774b905a14e3a3f171bac586c55e83ff97a1aeffb3af00adb22c6bb,
-          0x08b3f481e3aaa0f1a09e30ed741d8ae4fcf5e095d5d00af600db18cb2c04b3edd03cc744a2888ae40caa232946c5e7e1]
-    g2 = [0x024aa2b2f08f0a91260805272dc51051c6e47ad4fa403b02b4510b647ae3d1770bac0326a805bbefd48056c8c121bdb8,
-          0x13e02b6052719f607dacd3a088274f65596bd0d09920b61ab5da61bbdc7f5049334cf11213945d57e5ac7d055d042b7e,
-          0x0ce5d527727d6e118cc9cdc6da2e351aadfd9baa8cbdd3a76d429a695160d12c923ac9cc3baca289e193548608b82801,
-          0x0606c4a02ea734cc32acd2b02bc28b99cb3e287e85a763af267492ab572e99ab3f370d275cec1da1aaa9075ff05f79be]
+    g1 = [
+        int("17f1d3a73197d7942695638c4fa9ac0fc3688c4f9774b905"
+            "a14e3a3f171bac586c55e83ff97a1aeffb3af00adb22c6bb", 16),
+        int("08b3f481e3aaa0f1a09e30ed741d8ae4fcf5e095d5d00af6"
+            "00db18cb2c04b3edd03cc744a2888ae40caa232946c5e7e1", 16)]
+    g2 = [
+        int("024aa2b2f08f0a91260805272dc51051c6e47ad4fa403b02"
+            "b4510b647ae3d1770bac0326a805bbefd48056c8c121bdb8", 16),
+        int("13e02b6052719f607dacd3a088274f65596bd0d09920b61a"
+            "b5da61bbdc7f5049334cf11213945d57e5ac7d055d042b7e", 16),
+        int("0ce5d527727d6e118cc9cdc6da2e351aadfd9baa8cbdd3a7"
+            "6d429a695160d12c923ac9cc3baca289e193548608b82801", 16),
+        int("0606c4a02ea734cc32acd2b02bc28b99cb3e287e85a763af"
+            "267492ab572e99ab3f370d275cec1da1aaa9075ff05f79be", 16)]
     # the hard part of Hayashida, Hayasaka, Teruya: 3 (q^4 - q^2 + 1)/r
     assert (x - 1)**2 * (x + q) * (x**2 + q**2 - 1) + 3 == 3 * ((q**4 - q**2 + 1) // r)
     return dict(name="bls12381", x=x, q=q, r=r, b=4, xi=1, twist_divides=False, loop=-x,
@@ -150,7 +158,8 @@ class Header:
         for name, values in (("G1", [x, y]), ("G2", c["g2"])):
             words = ", ".join(self.words((v << 64 * self.limbs) % q, self.limbs)[1:-1]
                               for v in values)
-            self.put("#define %s_GENERATOR_WORDS \\\n    {%s}" % (name, words.replace("\n", " \\\n")))
+            words = words.replace("\n", " \\\n")
+            self.put("#define %s_GENERATOR_WORDS \\\n    {%s}" % (name, words))
         self.put("#define G1_COFACTOR_IS_ONE %d" % c["g1_cofactor_is_one"])
         self.constant("struct fq", "g1_generator_x", self.fq(x))
         self.constant("struct fq", "g1_generator_y", self.fq(y))
@@ -176,7 +185,8 @@ class Header:
     def pairing(self):
         c = self.c
         digits = naf(c["loop"])
-        self.put("/* w^2 x' = x for a point (x', y') of a twist that divides b by xi; else x' = w^2 x */")
+        self.put("/* w^2 x' = x for a point (x', y') of a twist that divides b by xi; "
+                 "else x' = w^2 x */")
         self.put("#define TWIST_DIVIDES %d" % c["twist_divides"])
         self.put("#define PAIRING_X 0x%016xULL /* |x|, the curve's seed */" % abs(c["x"]))
         self.put("#define PAIRING_X_NEGATIVE %d" % (c["x"] < 0))
@@ -187,8 +197,9 @@ class Header:
 
     def text(self):
         guard = "PAWL_KERNELS_FIELD_CONSTANTS_%s_H" % self.c["name"].upper()
-        self.put("/*\n * Constants of %s, written by constants.py: do not edit.\n * Field elements are in "
-                 "Montgomery form. Included by fields.h, after its structs.\n */" % self.c["name"])
+        self.put("/*\n * Constants of %s, written by constants.py: do not edit." % self.c["name"])
+        self.put(" * Field elements are in Montgomery form. Included by fields.h, after its structs.")
+        self.put(" */")
         self.put("/* clang-format off */")
         self.put("#ifndef %s\n#define %s\n" % (guard, guard))
         self.scalars()

@@ -134,7 +134,7 @@ class Vectors:
                         % (name, name, ",\n    ".join(rows)))
 
     def outside(self, name, cofactor, small):
-        """on the curve, not in the subgroup: any point, one of cofactor order, one of small order"""
+        """outside the subgroup: any point of the curve, one of cofactor order, one of small"""
         assert cofactor % small == 0
         any_point = next(p for p in points(self.b[name], name == "g1")
                          if multiply(p, self.r) is not None)
@@ -157,7 +157,8 @@ class Vectors:
 
     def text(self):
         guard = "PAWL_TESTS_KERNELS_VECTORS_%s_H" % self.c["name"].upper()
-        self.out.append("/* Test vectors of %s, written by vectors.py: do not edit. */" % self.c["name"])
+        self.out.append("/* Test vectors of %s, written by vectors.py: do not edit. */"
+                        % self.c["name"])
         self.out.append("/* clang-format off */\n#ifndef %s\n#define %s\n" % (guard, guard))
         self.field("fr", self.r, 4)
         self.field("fq", self.q, self.limbs)
