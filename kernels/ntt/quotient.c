@@ -5,7 +5,7 @@
  * ones, the scaling and the lower levels of the way back touch each block of 2^BLOCK_LEVELS
  * elements just once. Called by a device with arrays that are its own; a SIGKILL leaves nothing.
  *
- * About 3 * n * (log2 n - 2) + 8 n multiplications: the factor 1 / n of the way to coefficients is
+ * About 3 * n * (log2 n - 2) + 7 n multiplications: the factor 1 / n of the way to coefficients is
  * put in at the end.
  */
 #include <errno.h>
