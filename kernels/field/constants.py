@@ -198,7 +198,8 @@ class Header:
     def text(self):
         guard = "PAWL_KERNELS_FIELD_CONSTANTS_%s_H" % self.c["name"].upper()
         self.put("/*\n * Constants of %s, written by constants.py: do not edit." % self.c["name"])
-        self.put(" * Field elements are in Montgomery form. Included by fields.h, after its structs.")
+        self.put(" * Field elements are in Montgomery form. Included by fields.h, after its "
+                 "structs.")
         self.put(" */")
         self.put("/* clang-format off */")
         self.put("#ifndef %s\n#define %s\n" % (guard, guard))
