@@ -24,6 +24,7 @@
 
 #define COMPILE_ANSWER_BYTES 65536
 #define QUEUED_BYTES_LEAST (UINT64_C(1) << 30)
+#define SLAB_BYTES_LEAST (UINT64_C(64) << 10) /* what a lane may be given at least, and more */
 #define COORDINATOR_GRACE_MS 5000
 #define WORKER_GRACE_MS 1000
 
@@ -43,6 +44,8 @@ static int take_image(struct one_shot *this, const struct child_output *output)
     int fine = bytes > 0 && strlen(hash) == 64 && strspn(hash, "0123456789abcdef") == 64;
     if (fine) {
         this->slab_bytes = (uint64_t)bytes;
+        if (this->slab_bytes < SLAB_BYTES_LEAST)
+            this->slab_bytes = SLAB_BYTES_LEAST;
         strcpy(this->hash, hash);
     }
     json_decref(answer);
@@ -125,56 +128,14 @@ static int write_config(const struct one_shot *this, unsigned long threads)
     return error;
 }
 
-/* The text of the last thing that one of the three said, "" where there is none. */
-static void last_words(const struct one_shot *this, char *out, size_t bytes)
-{
-    char tail[2048] = "";
-    struct stat status;
-    off_t from = 0;
-    if (fstat(this->log_fd, &status) == 0 && status.st_size >= (off_t)sizeof(tail))
-        from = status.st_size - (off_t)sizeof(tail) + 1;
-    ssize_t got = pread(this->log_fd, tail, sizeof(tail) - 1, from);
-    tail[got > 0 ? got : 0] = 0;
-    for (size_t end = strlen(tail); end && tail[end - 1] == '\n'; end--)
-        tail[end - 1] = 0;
-    const char *line = strrchr(tail, '\n');
-    snprintf(out, bytes, "%s", line ? line + 1 : tail);
-}
-
-static int exit_code_of(int status)
-{
-    int code = WIFEXITED(status) ? WEXITSTATUS(status) : 0;
-    return code == EXIT_USAGE_ERROR || code == EXIT_MACHINE ? code : EXIT_INTERNAL;
-}
-
-/* If that child has ended: what became of it, and the exit code that this means for us. */
-static int describe_end(struct one_shot *this, struct child *child, const char *name,
-                        int *exit_code)
-{
-    int status;
-    char said[300];
-    if (!child->pid || !child_wait(child, 0, &status))
-        return 0;
-    last_words(this, said, sizeof(said));
-    if (WIFSIGNALED(status))
-        snprintf(this->why, sizeof(this->why), "the private %s was ended by signal %d (%s)%s", name,
-                 WTERMSIG(status), strsignal(WTERMSIG(status)),
-                 WTERMSIG(status) == SIGKILL ? "; is memory short?" : "");
-    else
-        snprintf(this->why, sizeof(this->why), "the private %s ended with exit code %d: %s", name,
-                 WEXITSTATUS(status), said);
-    *exit_code = exit_code_of(status);
-    return 1;
-}
-
 static const char *why_gone(void *arg, int *exit_code)
 {
     struct one_shot *this = arg;
     /* A worker that died has a better reason than the coordinator that ends with it. */
-    if (describe_end(this, &this->gpu, "gpu-worker", exit_code) ||
-        describe_end(this, &this->synth, "synth-worker", exit_code) ||
-        describe_end(this, &this->coordinator, "coordinator", exit_code))
-        return this->why;
+    struct part *parts[] = {&this->gpu, &this->synth, &this->coordinator};
+    for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++)
+        if (part_describe_end(parts[i], this->why, sizeof(this->why), exit_code))
+            return this->why;
     return NULL;
 }
 
@@ -191,7 +152,7 @@ static int wait_ready(struct one_shot *this, int ready_fd)
     if (read(ready_fd, &byte, 1) == 1)
         return 0;
     /* The end of the pipe comes a moment before that of the process. */
-    struct pollfd end = {this->coordinator.pidfd, POLLIN, 0};
+    struct pollfd end = {this->coordinator.child.pidfd, POLLIN, 0};
     poll(&end, 1, COORDINATOR_GRACE_MS);
     const char *why = why_gone(this, &exit_code);
     return say_error(exit_code, "%s", why ? why : "the private coordinator did not become ready");
@@ -203,15 +164,12 @@ static int start_with_pipes(struct one_shot *this, int owner[2], int ready[2])
     char config[160];
     snprintf(config, sizeof(config), "%s/pawl.ini", this->folder);
     char *words[] = {"--config", config, "--ready-fd", "3", "--owner-fd", "4", NULL};
-    struct child_spec spec = {
-        "coordinator", words, {-1, this->log_fd, this->log_fd, ready[1], owner[0]}, 5, 0};
-    int error = child_start(&this->coordinator, &spec);
+    int code = part_start(&this->coordinator, this->folder, words, ready[1], owner[0]);
     close(owner[0]);
     close(ready[1]);
     this->owner_fd = owner[1];
-    int code = error
-                   ? say_error(EXIT_INTERNAL, "cannot start the coordinator: %s", strerror(-error))
-                   : wait_ready(this, ready[0]);
+    if (!code)
+        code = wait_ready(this, ready[0]);
     close(ready[0]);
     return code;
 }
@@ -229,15 +187,12 @@ static int start_coordinator(struct one_shot *this)
     return start_with_pipes(this, owner, ready);
 }
 
-static int start_worker(struct one_shot *this, struct child *child, const char *program,
-                        char *device)
+static int start_worker(const struct one_shot *this, struct part *part, char *device)
 {
     char socket[160];
     snprintf(socket, sizeof(socket), "%s/s", this->folder);
     char *words[] = {"--socket", socket, device ? "--device" : NULL, device, NULL};
-    struct child_spec spec = {program, words, {-1, this->log_fd, this->log_fd}, 3, 1};
-    int error = child_start(child, &spec);
-    return error ? say_error(EXIT_INTERNAL, "cannot start %s: %s", program, strerror(-error)) : 0;
+    return part_start(part, this->folder, words, -1, -1);
 }
 
 static int open_service(struct one_shot *this)
@@ -247,9 +202,9 @@ static int open_service(struct one_shot *this)
     int code = service_open_path(&this->service, socket);
     if (code)
         return code;
-    http_watch(&this->service.http, this->coordinator.pidfd);
-    http_watch(&this->service.http, this->synth.pidfd);
-    http_watch(&this->service.http, this->gpu.pidfd);
+    http_watch(&this->service.http, this->coordinator.child.pidfd);
+    http_watch(&this->service.http, this->synth.child.pidfd);
+    http_watch(&this->service.http, this->gpu.child.pidfd);
     this->service.why_gone = why_gone;
     this->service.why_gone_arg = this;
     return 0;
@@ -260,32 +215,24 @@ static int start_all(struct one_shot *this)
     progress_show("starting");
     int code = start_coordinator(this);
     if (!code)
-        code = start_worker(this, &this->gpu, "gpu-worker", "cpu");
+        code = start_worker(this, &this->gpu, "cpu");
     if (!code)
-        code = start_worker(this, &this->synth, "synth-worker", NULL);
+        code = start_worker(this, &this->synth, NULL);
     return code ? code : open_service(this);
-}
-
-static int open_log(struct one_shot *this)
-{
-    char path[160];
-    snprintf(path, sizeof(path), "%s/log", this->folder);
-    this->log_fd = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
-    return this->log_fd < 0 ? -errno : 0;
 }
 
 int one_shot_start(struct one_shot *this, const struct one_shot_options *options)
 {
-    *this = (struct one_shot){.owner_fd = -1, .log_fd = -1};
-    this->coordinator.pidfd = this->synth.pidfd = this->gpu.pidfd = -1;
+    *this = (struct one_shot){.owner_fd = -1};
+    part_init(&this->coordinator, "coordinator");
+    part_init(&this->synth, "synth-worker");
+    part_init(&this->gpu, "gpu-worker");
     int code = folders_make_temp(this->folder, sizeof(this->folder));
     if (!code)
         code = compile(this, options);
     if (code)
         return code;
-    int error = open_log(this);
-    if (!error)
-        error = place_name(this);
+    int error = place_name(this);
     if (!error)
         error = write_config(this, options->threads);
     if (error)
@@ -296,13 +243,12 @@ int one_shot_start(struct one_shot *this, const struct one_shot_options *options
 void one_shot_stop(struct one_shot *this)
 {
     service_close(&this->service);
-    child_stop(&this->coordinator, COORDINATOR_GRACE_MS);
-    child_stop(&this->synth, WORKER_GRACE_MS);
-    child_stop(&this->gpu, WORKER_GRACE_MS);
+    /* Nothing is left to drain: without its owner the coordinator ends at once. */
     if (this->owner_fd >= 0)
         close(this->owner_fd);
-    if (this->log_fd >= 0)
-        close(this->log_fd);
+    part_stop(&this->coordinator, COORDINATOR_GRACE_MS);
+    part_stop(&this->synth, WORKER_GRACE_MS);
+    part_stop(&this->gpu, WORKER_GRACE_MS);
     if (this->folder[0])
         folders_remove(this->folder);
 }

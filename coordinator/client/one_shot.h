@@ -9,10 +9,9 @@
 #ifndef PAWL_CLIENT_ONE_SHOT_H
 #define PAWL_CLIENT_ONE_SHOT_H
 
-#include <limits.h>
 #include <stdint.h>
 
-#include "coordinator/client/child.h"
+#include "coordinator/client/part.h"
 #include "coordinator/client/service.h"
 
 #define ONE_SHOT_CIRCUIT "one-shot"
@@ -25,9 +24,8 @@ struct one_shot_options {
 
 struct one_shot {
     struct service service;
-    struct child coordinator, synth, gpu;
+    struct part coordinator, synth, gpu;
     int owner_fd; /* the coordinator ends when this closes */
-    int log_fd;   /* what the three say on stderr */
     char folder[128];
     char hash[80];
     uint64_t slab_bytes;

@@ -63,6 +63,13 @@ static int prove_with(struct service *service, const char *circuit,
 
 /* ---- one-shot ---- */
 
+/* A proof with known blinders gives its witness away to whoever knows them. */
+static void warn_of_blinders(void)
+{
+    if (getenv("PAWL_TEST_BLINDERS"))
+        fputs("pawl: PAWL_TEST_BLINDERS fixed r and s: this proof hides nothing\n", stderr);
+}
+
 static int prove_alone(const struct arguments *arguments, int witness_fd)
 {
     struct one_shot instance;
@@ -77,6 +84,8 @@ static int prove_alone(const struct arguments *arguments, int witness_fd)
         code = prove_with(&instance.service, ONE_SHOT_CIRCUIT, arguments, witness_fd, &job);
     progress_clear();
     one_shot_stop(&instance);
+    if (!code)
+        warn_of_blinders();
     if (!code)
         code = write_result(arguments, job);
     json_decref(job);

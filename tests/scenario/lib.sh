@@ -110,16 +110,9 @@ wait_gone() { # PID SECONDS
     wait_for "$2" is_gone "$1"
 }
 
-# Processes whose command line mentions $work or whose file lies in our bin and work is their socket.
+# Processes that have our folder in their command line: "PID COMMAND LINE" each.
 processes_here() {
-    for dir in /proc/[0-9]*; do
-        pid=${dir#/proc/}
-        [ "$pid" != $$ ] || continue
-        line=$(tr '\0' ' ' <"$dir/cmdline" 2>/dev/null) || continue
-        case $line in
-        *"$work"*) echo "$pid $line" ;;
-        esac
-    done
+    pgrep -a -f -- "$work"
 }
 
 shm_objects() {
