@@ -116,7 +116,7 @@ static inline void GROUP_FN(double_core)(GROUP_XYZZ *out, const COORD *x, const 
     COORD_FN(sub)(&out->y, &u, &t);
 }
 
-static inline void GROUP_FN(xyzz_double)(GROUP_XYZZ *out, const GROUP_XYZZ *a)
+FIELD_OUT_OF_LINE void GROUP_FN(xyzz_double)(GROUP_XYZZ *out, const GROUP_XYZZ *a)
 {
     COORD v, w;
     const COORD zz = a->zz, zzz = a->zzz;
@@ -125,7 +125,7 @@ static inline void GROUP_FN(xyzz_double)(GROUP_XYZZ *out, const GROUP_XYZZ *a)
     COORD_FN(mul)(&out->zzz, &w, &zzz);
 }
 
-static inline void GROUP_FN(xyzz_double_affine)(GROUP_XYZZ *out, const GROUP_AFFINE *a)
+FIELD_OUT_OF_LINE void GROUP_FN(xyzz_double_affine)(GROUP_XYZZ *out, const GROUP_AFFINE *a)
 {
     if (GROUP_FN(affine_is_infinity)(a)) {
         *out = GROUP_FN(xyzz_infinity);
@@ -153,8 +153,8 @@ static inline void GROUP_FN(add_core)(GROUP_XYZZ *out, const COORD *u1, const CO
     COORD_FN(sub)(&out->y, &t, &y);
 }
 
-static inline void GROUP_FN(xyzz_add_affine)(GROUP_XYZZ *out, const GROUP_XYZZ *a,
-                                             const GROUP_AFFINE *b)
+FIELD_OUT_OF_LINE void GROUP_FN(xyzz_add_affine)(GROUP_XYZZ *out, const GROUP_XYZZ *a,
+                                                 const GROUP_AFFINE *b)
 {
     COORD p, r, pp, ppp;
     if (GROUP_FN(affine_is_infinity)(b)) {
@@ -192,8 +192,8 @@ static inline void GROUP_FN(xyzz_sub_affine)(GROUP_XYZZ *out, const GROUP_XYZZ *
 }
 
 /* The sum of two points that are not infinity. */
-static inline void GROUP_FN(xyzz_add_finite)(GROUP_XYZZ *out, const GROUP_XYZZ *a,
-                                             const GROUP_XYZZ *b)
+FIELD_OUT_OF_LINE void GROUP_FN(xyzz_add_finite)(GROUP_XYZZ *out, const GROUP_XYZZ *a,
+                                                 const GROUP_XYZZ *b)
 {
     COORD u1, s1, p, r, pp, ppp;
     COORD_FN(mul)(&u1, &a->x, &b->zz);
@@ -218,7 +218,7 @@ static inline void GROUP_FN(xyzz_add_finite)(GROUP_XYZZ *out, const GROUP_XYZZ *
     GROUP_FN(add_core)(out, &u1, &s1, &r, &pp, &ppp);
 }
 
-static inline void GROUP_FN(xyzz_add)(GROUP_XYZZ *out, const GROUP_XYZZ *a, const GROUP_XYZZ *b)
+FIELD_OUT_OF_LINE void GROUP_FN(xyzz_add)(GROUP_XYZZ *out, const GROUP_XYZZ *a, const GROUP_XYZZ *b)
 {
     if (GROUP_FN(xyzz_is_infinity)(b))
         *out = *a;
@@ -229,7 +229,7 @@ static inline void GROUP_FN(xyzz_add)(GROUP_XYZZ *out, const GROUP_XYZZ *a, cons
 }
 
 /* One inversion: 1/zzz gives y, and zz^2 / zzz^2 = zz^2 / zz^3 = 1/zz gives x. */
-static inline void GROUP_FN(xyzz_to_affine)(GROUP_AFFINE *out, const GROUP_XYZZ *a)
+FIELD_OUT_OF_LINE void GROUP_FN(xyzz_to_affine)(GROUP_AFFINE *out, const GROUP_XYZZ *a)
 {
     COORD inverse, t;
     if (GROUP_FN(xyzz_is_infinity)(a)) {
@@ -244,8 +244,8 @@ static inline void GROUP_FN(xyzz_to_affine)(GROUP_AFFINE *out, const GROUP_XYZZ 
 }
 
 /* out = scalar * a, the scalar plain, `words` little-endian words, of any size; not secret. */
-static inline void GROUP_FN(xyzz_multiply)(GROUP_XYZZ *out, const GROUP_XYZZ *a,
-                                           const uint64_t *scalar, int words)
+FIELD_OUT_OF_LINE void GROUP_FN(xyzz_multiply)(GROUP_XYZZ *out, const GROUP_XYZZ *a,
+                                               const uint64_t *scalar, int words)
 {
     const GROUP_XYZZ base = *a;
     GROUP_XYZZ acc = GROUP_FN(xyzz_infinity);

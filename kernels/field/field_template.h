@@ -29,7 +29,7 @@ static inline int FIELD_FN(is_canonical)(const uint64_t *x)
 }
 
 /* out = x or x - p, whichever is canonical; x is below 2p. */
-static inline void FIELD_FN(reduce_once)(FIELD_TYPE *out, const uint64_t *x)
+FIELD_INLINE void FIELD_FN(reduce_once)(FIELD_TYPE *out, const uint64_t *x)
 {
     uint64_t d[FIELD_LIMBS], borrow = 0;
     for (int i = 0; i < FIELD_LIMBS; i++) {
@@ -42,7 +42,7 @@ static inline void FIELD_FN(reduce_once)(FIELD_TYPE *out, const uint64_t *x)
         out->word[i] = (x[i] & keep) | (d[i] & ~keep);
 }
 
-static inline void FIELD_FN(add)(FIELD_TYPE *out, const FIELD_TYPE *a, const FIELD_TYPE *b)
+FIELD_INLINE void FIELD_FN(add)(FIELD_TYPE *out, const FIELD_TYPE *a, const FIELD_TYPE *b)
 {
     uint64_t s[FIELD_LIMBS];
     unsigned __int128 carry = 0;
@@ -54,7 +54,7 @@ static inline void FIELD_FN(add)(FIELD_TYPE *out, const FIELD_TYPE *a, const FIE
     FIELD_FN(reduce_once)(out, s);
 }
 
-static inline void FIELD_FN(sub)(FIELD_TYPE *out, const FIELD_TYPE *a, const FIELD_TYPE *b)
+FIELD_INLINE void FIELD_FN(sub)(FIELD_TYPE *out, const FIELD_TYPE *a, const FIELD_TYPE *b)
 {
     uint64_t d[FIELD_LIMBS], borrow = 0;
     for (int i = 0; i < FIELD_LIMBS; i++) {
@@ -114,7 +114,7 @@ static inline __attribute__((always_inline)) void FIELD_FN(mul_round)(uint64_t *
 }
 
 /* out = a * b / R mod p */
-static inline void FIELD_FN(mul)(FIELD_TYPE *out, const FIELD_TYPE *a, const FIELD_TYPE *b)
+FIELD_INLINE void FIELD_FN(mul)(FIELD_TYPE *out, const FIELD_TYPE *a, const FIELD_TYPE *b)
 {
     uint64_t t[FIELD_LIMBS] = {0};
     for (int i = 0; i < FIELD_LIMBS; i++)
@@ -140,8 +140,8 @@ static inline void FIELD_FN(from_montgomery)(FIELD_TYPE *out, const FIELD_TYPE *
 }
 
 /* out = a^exponent; the exponent is `words` little-endian words, and not secret. */
-static inline void FIELD_FN(pow)(FIELD_TYPE *out, const FIELD_TYPE *a, const uint64_t *exponent,
-                                 int words)
+FIELD_OUT_OF_LINE void FIELD_FN(pow)(FIELD_TYPE *out, const FIELD_TYPE *a, const uint64_t *exponent,
+                                     int words)
 {
     const FIELD_TYPE base = *a;
     FIELD_TYPE acc = FIELD_FN(one);
@@ -154,7 +154,7 @@ static inline void FIELD_FN(pow)(FIELD_TYPE *out, const FIELD_TYPE *a, const uin
 }
 
 /* By Fermat: a^(p - 2). The inverse of zero is zero. */
-static inline void FIELD_FN(inverse)(FIELD_TYPE *out, const FIELD_TYPE *a)
+FIELD_OUT_OF_LINE void FIELD_FN(inverse)(FIELD_TYPE *out, const FIELD_TYPE *a)
 {
     FIELD_FN(pow)(out, a, FIELD_FN(inverse_exponent), FIELD_LIMBS);
 }
