@@ -62,7 +62,7 @@ const struct config_key config_keys[] = {
     {"workers", "nice.gpu", &config_kind_nice, "0", AT(nice[ROLE_GPU]), 0, 0, false},
 
     {"lane", "slabs", &config_kind_u32, "4", IN_LANE(slabs), 1, SLABS_MAX, true},
-    {"lane", "size", &config_kind_bytes, "64M", IN_LANE(size_bytes), 16 * KIB, 1024 * GIB, true},
+    {"lane", "size", &config_kind_bytes, "64M", IN_LANE(size_bytes), 8 * KIB, 1024 * GIB, true},
     {"lane", "credits", &config_kind_credits, "auto", IN_LANE(credits), 1, SLABS_MAX, false},
     {"lane", "rows", &config_kind_rows, "host", IN_LANE(rows), 0, 0, true},
     {"lane", "priorities", &config_kind_priorities, "low normal high critical", 0, 0, 0, true},

@@ -236,7 +236,7 @@ static void test_bad_values(void **state)
     refuse("[pawl]\nstate_dir = here\n",
            ":2: state_dir = here: an absolute path that is short enough is wanted, at most 4095 "
            "bytes");
-    refuse("[lane main]\nsize = 1k\n", ":2: size = 1k: a size such as 64M (K, M, G) from 16384 to "
+    refuse("[lane main]\nsize = 1k\n", ":2: size = 1k: a size such as 64M (K, M, G) from 8192 to "
                                        "1099511627776 is wanted");
     refuse("[lane main]\npriorities = low urgent\n",
            ":2: priorities = low urgent: a list of low, normal, high, critical is wanted");
