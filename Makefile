@@ -55,7 +55,7 @@ $(BUILD)/lib/%.a:
 
 # ---------------------------------------------------------------- programs
 bin := $(BUILD)/bin
-programs: $(bin)/coordinator $(bin)/synth-worker $(bin)/gpu-worker $(bin)/pawl $(bin)/testkey
+programs: $(bin)/coordinator $(bin)/synth-worker $(bin)/gpu-worker $(bin)/pawl $(bin)/testkey $(bin)/supervise
 
 lib = $(addprefix $(BUILD)/lib/,$(addsuffix .a,$(1)))
 $(bin)/coordinator: $(BUILD)/obj/coordinator/main.o $(call lib,coordinator shm)
@@ -67,6 +67,8 @@ $(bin)/gpu-worker: LDLIBS += -linih -lcrypto
 $(bin)/pawl: $(BUILD)/obj/coordinator/client/main.o $(call lib,client shm kernels)
 $(bin)/pawl: LDLIBS += -lcurl -ljansson -linih -lcrypto
 $(bin)/testkey: $(BUILD)/obj/tests/testkey/main.o $(call lib,testkey kernels)
+$(bin)/supervise: conf/supervise # beside the programs, where tests look for it
+	@install -D -m 0755 $< $@
 $(bin)/%:
 	@mkdir -p $(@D)
 	$(CC) $(LDFLAGS) -o $@ $^ $(LDLIBS)

@@ -184,3 +184,86 @@ is_ready() {
 worker_pids() { # synth|gpu
     "$pawl" status --json | jq -r ".workers[] | select(.role == \"$1\") | .pid"
 }
+
+# ---- the load of the stack's scenarios: 200 partitions over 3 circuits of both curves ----
+
+three_circuits='bn128/pos10 bls12381/pos10 bn128/mul2'
+
+circuit_name() { # CURVE/CASE
+    echo "$1" | tr / -
+}
+
+add_circuits() {
+    for case in $three_circuits; do
+        "$pawl" circuit add "$(circuit_name "$case")" "$fixtures/$case/key.zkey" || return
+    done
+}
+
+# One job of N partitions, which take turns between the two witnesses; its line goes to $work/jobs.
+submit_partitions() { # CURVE/CASE N [OPTIONS]
+    case=$1 partitions=$2
+    shift 2
+    n=0
+    while [ $n -lt "$partitions" ]; do
+        set -- "$@" "$fixtures/$case/w$((n % 2 + 1)).wtns"
+        n=$((n + 1))
+    done
+    id=$("$pawl" submit "$(circuit_name "$case")" "$@") && echo "$id $case $partitions" >>"$work/jobs"
+}
+
+# Submits the load without waiting.
+submit_load() {
+    : >"$work/jobs"
+    mkdir -p "$work/out"
+    for priority in normal high; do
+        submit_partitions bn128/pos10 50 --priority $priority &&
+            submit_partitions bls12381/pos10 20 --priority $priority &&
+            submit_partitions bn128/mul2 30 --priority $priority || return
+    done
+}
+
+# Waits for every job and verifies every proof against the key and the witness's own public signals.
+judge_load() { # TEXT
+    good=0
+    while read -r id case partitions; do
+        if ! "$pawl" job "$id" --wait --out "$work/out/$id" >"$work/said" 2>&1; then
+            not_ok "$1: job $id of $case" "$(cat "$work/said")"
+            continue
+        fi
+        at=0
+        while [ $at -lt "$partitions" ]; do
+            out=$work/out/$id/$at
+            if "$pawl" verify "$fixtures/$case/vkey.json" "$out/public.json" "$out/proof.json" \
+                >"$work/said" 2>&1; then
+                good=$((good + 1))
+            else
+                not_ok "$1: partition $at of job $id" "$(cat "$work/said")"
+            fi
+            at=$((at + 1))
+        done
+    done <"$work/jobs"
+    is "$1: proofs that verify" 200 "$good"
+}
+
+# The books of lane main are even.
+judge_credits() { # TEXT
+    is "$1: taken = returned, available = limit, all slabs free" 'true true true' "$("$pawl" status --json |
+        jq -r '.lanes[0] | "\(.credits.taken_total == .credits.returned_total) \(
+            .credits.available == .credits.limit) \(
+            [.slabs | to_entries[] | select(.key != "free") | .value] | add == 0)"')"
+    "$pawl" trace >"$work/trace.json"
+    check "$1: the credit rule between any two points of the trace" \
+        sh -c "python3 '$root/tests/scenario/lib.trace.py' credits main <'$work/trace.json'"
+}
+
+# TERM; exit code 0; nothing is left but the image cache.
+stop_stack() { # TEXT
+    kill -TERM "$supervise_pid"
+    wait "$supervise_pid"
+    is "$1: exit code" 0 $?
+    is "$1: no process is left" '' "$(processes_here)"
+    is "$1: nothing is left in /dev/shm" '' "$(shm_objects)"
+    is "$1: nothing is left in run_dir" '' "$(find "$work/run" -mindepth 1)"
+    is "$1: nothing but the image cache in state_dir" '' "$(find "$work/state" -mindepth 1 -maxdepth 1 ! -name images)"
+    is "$1: no temporary file in the cache" '' "$(find "$work/state" -name '*tmp*')"
+}
