@@ -64,4 +64,24 @@ is 'all deaths are counted' '11 11' "$("$pawl" status --json | jq -r '.deaths_to
 sleep 1 # connections of clients that have ended
 check 'the coordinator holds no more fds than before' [ "$(coordinator_fds)" -le $((before + 2)) ]
 stop_stack 'after ten kills of each kind'
+
+# ---- supervise and the coordinator themselves ----
+
+none_left() {
+    [ -z "$(processes_here)" ]
+}
+start_stack
+is 'the stack starts again' 0 $?
+is 'its circuits are still there' 3 "$("$pawl" circuit list --json |
+    jq '(if type == "array" then . else .circuits end) | length')"
+kill -KILL "$("$pawl" status --json | jq .pid)"
+check 'kill -9 of the coordinator: the whole is up again' wait_for 20 is_ready
+check '... and proves' "$pawl" submit bn128-mul2 "$fixtures/bn128/mul2/w1.wtns" --wait --out "$work/again"
+kill -KILL "$supervise_pid"
+wait "$supervise_pid" 2>/dev/null
+check 'kill -9 of supervise: everything ends' wait_for 10 none_left
+is 'nothing is left in /dev/shm' '' "$(shm_objects)"
+start_stack
+is 'and the next start works' 0 $?
+stop_stack 'the next start'
 finish
