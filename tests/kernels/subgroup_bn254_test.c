@@ -1,0 +1,3 @@
+/* subgroup_checks.h for bn254. */
+#define PAWL_CURVE bn254
+#include "tests/kernels/subgroup_checks.h"
