@@ -1,16 +1,19 @@
 /*
  * A worker's obituary; see the header. Workers are nobody's children here (the supervisor's or a
- * user's), so their status comes from the pidfd, where the kernel has PIDFD_GET_INFO with exit
- * information (6.15) and the parent has already waited; else it is not known.
+ * user's), so their status is read from /proc before their parent has waited for them, and after
+ * that from the pidfd where the kernel tells it (PIDFD_GET_INFO, 6.15); else it is not known.
  */
 #include "coordinator/obituary.h"
 
+#include <fcntl.h>
 #include <linux/ioctl.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include "coordinator/workers.h"
 #include "shm/seat.h"
@@ -26,16 +29,33 @@ struct pidfd_exit_info {
 };
 #define GET_INFO _IOWR(0xFF, 11, struct pidfd_exit_info)
 
+/* Of a dead process that nobody has waited for yet: the last field of /proc/PID/stat. -1: none.
+ * (Where the number went to another process meanwhile, that one is no zombie.) */
+static int read_zombie_status(int32_t pid)
+{
+    char path[64], text[1024];
+    snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t bytes = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+    if (fd >= 0)
+        close(fd);
+    if (bytes <= 0)
+        return -1;
+    text[bytes] = 0;
+    const char *state = strrchr(text, ')'), *last = strrchr(text, ' ');
+    if (!state || !last || strncmp(state, ") Z ", 4) != 0)
+        return -1;
+    return (int)strtol(last, NULL, 10);
+}
+
 /* A status as wait(2) has it, or -1. */
-static int read_status(int pidfd)
+static int read_status(const struct worker *worker)
 {
     struct pidfd_exit_info info = {.mask = INFO_EXIT};
-    siginfo_t child = {0};
-    if (waitid(P_PIDFD, (id_t)pidfd, &child, WEXITED | WNOHANG | WNOWAIT) == 0 && child.si_pid)
-        return child.si_code == CLD_EXITED ? (child.si_status & 0xff) << 8 : child.si_status;
-    if (ioctl(pidfd, GET_INFO, &info) == 0 && info.mask & INFO_EXIT)
-        return info.exit_code;
-    return -1;
+    int status = read_zombie_status(worker->pid);
+    if (status < 0 && ioctl(worker->pidfd, GET_INFO, &info) == 0 && info.mask & INFO_EXIT)
+        status = info.exit_code;
+    return status;
 }
 
 static void say_end(int status, char *out, size_t bytes)
@@ -53,7 +73,7 @@ int obituary_write(const struct worker *worker, char out[OBITUARY_BYTES])
 {
     struct seat_view view;
     char end[64], words[SEAT_LAST_WORDS_BYTES / 2];
-    int status = worker->ending == ENDING_LOST ? -1 : read_status(worker->pidfd);
+    int status = worker->ending == ENDING_LOST ? -1 : read_status(worker);
     seat_read(worker->page, &view);
     seat_last_words(worker->page, words, sizeof(words));
     say_end(status, end, sizeof(end));

@@ -1,0 +1,549 @@
+/*
+ * The coordinator process and its workers: attachment, work, every kind of death, cancel, deadline,
+ * drain, and that nothing is left behind. The workers are played by children of the test.
+ */
+#include "tests/coordinator/daemon_rig.h"
+
+#include "tests/coordinator/fake_worker.h"
+
+/* A coordinator with circuit `c`. */
+static void start_with_circuit(struct rig *rig, const char *extra)
+{
+    char config[1024];
+    snprintf(config, sizeof(config), "%s%s", extra, RIG_LANE);
+    rig_start(rig, config);
+    rig_add_circuit(rig, "c", "mul2/key.zkey", "ready");
+}
+
+/* At rest every slab is FREE and every credit back, whatever happened before. */
+static void expect_rest(const struct rig *rig)
+{
+    rig_await(rig, "lanes.0.slabs.free", 3);
+    json_t *status = rig_get(rig, "/v1/status");
+    assert_int_equal(rig_number_at(status, "lanes.0.credits.available"),
+                     rig_number_at(status, "lanes.0.credits.limit"));
+    assert_int_equal(rig_number_at(status, "lanes.0.credits.taken_total"),
+                     rig_number_at(status, "lanes.0.credits.returned_total"));
+    assert_int_equal(rig_number_at(status, "lanes.0.credits.taken_total"),
+                     rig_number_at(status, "lanes.0.grants_total"));
+    json_decref(status);
+}
+
+static void expect_proofs(const struct rig *rig, const char *id, unsigned partitions)
+{
+    json_t *job = rig_job(rig, id, 20), *proof = json_loads(FAKE_PROOF, 0, NULL);
+    json_t *publics = json_loads(FAKE_PUBLIC, 0, NULL);
+    rig_expect_text(job, "state", "done");
+    assert_int_equal(json_array_size(json_object_get(job, "partitions")), partitions);
+    for (unsigned i = 0; i < partitions; i++) {
+        json_t *partition = json_array_get(json_object_get(job, "partitions"), i);
+        rig_expect_text(partition, "state", "done");
+        assert_true(json_equal(json_object_get(partition, "proof"), proof));
+        assert_true(json_equal(json_object_get(partition, "public"), publics));
+    }
+    json_decref(proof);
+    json_decref(publics);
+    json_decref(job);
+}
+
+/* ---- work ---- */
+
+static unsigned count_events(const json_t *trace, const char *name)
+{
+    unsigned count = 0;
+    size_t index;
+    json_t *event;
+    json_array_foreach(json_object_get(trace, "traceEvents"), index, event)
+    {
+        count += strcmp(json_string_value(json_object_get(event, "name")), name) == 0;
+    }
+    return count;
+}
+
+static void jobs_are_proved(void **state)
+{
+    struct rig rig;
+    char id[17];
+    (void)state;
+    start_with_circuit(&rig, "");
+    assert_int_equal(rig_status_of(&rig, "GET", "/readyz", NULL), 503);
+    pid_t synth = fake_spawn(&rig, ROLE_SYNTH, "", FAKE_WORKS);
+    pid_t gpu = fake_spawn(&rig, ROLE_GPU, "cpu", FAKE_WORKS);
+    rig_submit(&rig, 7, "", id);
+    expect_proofs(&rig, id, 7);
+    assert_int_equal(rig_status_of(&rig, "GET", "/readyz", NULL), 200);
+    expect_rest(&rig);
+    json_t *trace = rig_get(&rig, "/v1/trace");
+    assert_int_equal(count_events(trace, "synth"), 7);
+    assert_int_equal(count_events(trace, "prove"), 7);
+    assert_int_equal(count_events(trace, "credit_take"), 7);
+    assert_int_equal(count_events(trace, "credit_return"), 7);
+    json_decref(trace);
+    trace = rig_get(&rig, "/v1/trace?seconds=0");
+    assert_int_equal(count_events(trace, "synth"), 0);
+    json_decref(trace);
+    rig_stop(&rig);
+    assert_int_equal(rig_wait_exit(synth), 0); /* LEAVE */
+    assert_int_equal(rig_wait_exit(gpu), 0);
+}
+
+static void an_input_at_fault_fails_its_job(void **state)
+{
+    struct rig rig;
+    char id[17];
+    (void)state;
+    start_with_circuit(&rig, "");
+    pid_t synth = fake_spawn(&rig, ROLE_SYNTH, "", FAKE_BLAMES_INPUT);
+    rig_submit(&rig, 2, "", id);
+    rig_expect_end(&rig, id, "failed", "input");
+    json_t *job = rig_job(&rig, id, 0);
+    rig_expect_text(json_array_get(json_object_get(job, "partitions"), 0), "error",
+                    "the witness is no good");
+    assert_non_null(strstr(json_string_value(json_object_get(job, "error")), "no good"));
+    json_decref(job);
+    expect_rest(&rig);
+    fake_kill(synth);
+    rig_stop(&rig);
+}
+
+static void expect_bad_results_fail(enum fake_manner manner)
+{
+    struct rig rig;
+    char id[17];
+    start_with_circuit(&rig, "[limits]\nattempts = 2\ndevice_charges = 100\n");
+    pid_t synth = fake_spawn(&rig, ROLE_SYNTH, "", FAKE_WORKS);
+    pid_t gpu = fake_spawn(&rig, ROLE_GPU, "cpu", manner);
+    rig_submit(&rig, 1, "", id);
+    rig_expect_end(&rig, id, "failed", "internal");
+    json_t *job = rig_job(&rig, id, 0);
+    assert_int_equal(rig_number_at(job, "partitions.0.attempts"), 2);
+    assert_true(json_is_null(
+        json_object_get(json_array_get(json_object_get(job, "partitions"), 0), "proof")));
+    json_decref(job);
+    expect_rest(&rig);
+    fake_kill(synth);
+    fake_kill(gpu);
+    rig_stop(&rig);
+}
+
+static void results_are_checked(void **state)
+{
+    (void)state;
+    expect_bad_results_fail(FAKE_BAD_RESULT);
+    expect_bad_results_fail(FAKE_OTHERS_RESULT);
+}
+
+/* ---- attachment ---- */
+
+/* The exit code that a hello with one thing wrong is refused with. */
+static uint32_t hello_code(const struct rig *rig, void (*spoil)(struct wire_hello *hello))
+{
+    union wire_message message = {0};
+    struct wire_packet packet;
+    int fd = rig_connect(rig->socket, SOCK_SEQPACKET);
+    struct wire_hello *hello = &message.hello;
+    hello->protocol = WIRE_PROTOCOL;
+    hello->control_layout = CONTROL_LAYOUT;
+    hello->slab_layout = SLAB_LAYOUT;
+    hello->image_layout = 1;
+    hello->role = ROLE_SYNTH;
+    hello->pid = getpid();
+    strcpy(hello->build_id, pawl_build_id);
+    spoil(hello);
+    assert_int_equal(wire_send(fd, &message, WIRE_HELLO, NULL, 0), 0);
+    assert_int_equal(wire_receive(fd, &packet, 0), 1);
+    assert_int_equal(packet.message.header.type, WIRE_REFUSED);
+    assert_true(packet.message.refused.why[0]);
+    close(fd);
+    return packet.message.refused.exit_code;
+}
+
+static void spoil_build(struct wire_hello *hello)
+{
+    hello->build_id[0] ^= 1;
+}
+
+static void spoil_protocol(struct wire_hello *hello)
+{
+    hello->protocol++;
+}
+
+static void spoil_layout(struct wire_hello *hello)
+{
+    hello->slab_layout++;
+}
+
+static void spoil_role(struct wire_hello *hello)
+{
+    hello->role = 9;
+}
+
+static void spoil_device(struct wire_hello *hello)
+{
+    hello->role = ROLE_GPU;
+    strcpy(hello->device, "a\nb");
+}
+
+static void hellos_are_checked(void **state)
+{
+    struct rig rig;
+    (void)state;
+    rig_start(&rig, RIG_LANE);
+    assert_int_equal(hello_code(&rig, spoil_build), EXIT_CONFIG);
+    assert_int_equal(hello_code(&rig, spoil_protocol), EXIT_CONFIG);
+    assert_int_equal(hello_code(&rig, spoil_layout), EXIT_CONFIG);
+    assert_int_equal(hello_code(&rig, spoil_role), EXIT_CONFIG);
+    assert_int_equal(hello_code(&rig, spoil_device), EXIT_CONFIG);
+    int fd = rig_connect(rig.socket, SOCK_SEQPACKET); /* garbage in place of a hello */
+    struct pollfd end = {.fd = fd, .events = POLLIN};
+    assert_int_equal(send(fd, "xx", 2, 0), 2);
+    assert_int_equal(poll(&end, 1, RIG_WAIT_MS), 1);
+    assert_int_equal(recv(fd, &end, sizeof(end), 0), 0);
+    close(fd);
+    assert_int_equal(rig_number(&rig, "region.allocations_after_start"), 0);
+    rig_stop(&rig);
+}
+
+static void a_device_has_one_worker(void **state)
+{
+    struct rig rig;
+    (void)state;
+    rig_start(&rig, RIG_LANE);
+    pid_t first = fake_spawn(&rig, ROLE_GPU, "cpu", FAKE_WORKS);
+    rig_await(&rig, "workers.0.pid", first);
+    pid_t second = fake_spawn(&rig, ROLE_GPU, "cpu", FAKE_WORKS);
+    assert_int_equal(rig_wait_exit(second), EXIT_CONFIG);
+    fake_kill(first);
+    for (;;) { /* free again once its worker is dead */
+        json_t *status = rig_get(&rig, "/v1/status");
+        size_t workers = json_array_size(json_object_get(status, "workers"));
+        json_decref(status);
+        if (workers == 0)
+            break;
+    }
+    pid_t third = fake_spawn(&rig, ROLE_GPU, "cpu", FAKE_WORKS);
+    rig_await(&rig, "workers.0.pid", third);
+    fake_kill(third);
+    rig_stop(&rig);
+}
+
+static void attaching_leaks_nothing(void **state)
+{
+    struct rig rig;
+    unsigned before = 0;
+    (void)state;
+    rig_start(&rig, RIG_LANE);
+    for (int i = 0; i < 104; i++) {
+        if (i == 4)
+            before = rig_count_fds(&rig);
+        pid_t synth = fake_spawn(&rig, ROLE_SYNTH, "", i % 2 ? FAKE_LEAVES : FAKE_WORKS);
+        if (i % 2) {
+            assert_int_equal(rig_wait_exit(synth), 0);
+        } else {
+            rig_await(&rig, "workers.0.pid", synth);
+            fake_kill(synth);
+        }
+        for (size_t workers = 1; workers;) {
+            json_t *status = rig_get(&rig, "/v1/status");
+            workers = json_array_size(json_object_get(status, "workers"));
+            json_decref(status);
+        }
+    }
+    assert_int_equal(rig_count_fds(&rig), before);
+    assert_int_equal(rig_number(&rig, "deaths_total.synth"), 52); /* leaving is no death */
+    rig_stop(&rig);
+}
+
+/* ---- death ---- */
+
+static void a_dead_synth_worker_costs_one_stage(void **state)
+{
+    struct rig rig;
+    char id[17];
+    (void)state;
+    start_with_circuit(&rig, "");
+    pid_t synth = fake_spawn(&rig, ROLE_SYNTH, "", FAKE_HANGS);
+    rig_submit(&rig, 1, "", id);
+    rig_await(&rig, "lanes.0.slabs.filling", 1);
+    fake_kill(synth);
+    expect_rest(&rig); /* its slab and credit are back, the job is queued again */
+    json_t *job = rig_job(&rig, id, 0);
+    assert_int_equal(rig_number_at(job, "partitions.0.deaths"), 1);
+    rig_expect_text(json_array_get(json_object_get(job, "partitions"), 0), "state", "queued");
+    json_decref(job);
+    assert_int_equal(rig_number(&rig, "deaths_total.synth"), 1);
+    pid_t gpu = fake_spawn(&rig, ROLE_GPU, "cpu", FAKE_WORKS);
+    synth = fake_spawn(&rig, ROLE_SYNTH, "", FAKE_WORKS);
+    expect_proofs(&rig, id, 1);
+    expect_rest(&rig);
+    fake_kill(synth);
+    fake_kill(gpu);
+    rig_stop(&rig);
+}
+
+static void a_dead_gpu_worker_costs_one_stage(void **state)
+{
+    struct rig rig;
+    char id[17];
+    (void)state;
+    start_with_circuit(&rig, "");
+    pid_t synth = fake_spawn(&rig, ROLE_SYNTH, "", FAKE_WORKS);
+    pid_t gpu = fake_spawn(&rig, ROLE_GPU, "cpu", FAKE_HANGS);
+    rig_submit(&rig, 4, "", id);
+    rig_await(&rig, "lanes.0.slabs.proving", 1);
+    fake_kill(gpu);
+    rig_await(&rig, "lanes.0.slabs.proving", 0);
+    assert_int_equal(rig_number(&rig, "deaths_total.gpu"), 1);
+    gpu = fake_spawn(&rig, ROLE_GPU, "cpu", FAKE_WORKS);
+    expect_proofs(&rig, id, 4);
+    json_t *job = rig_job(&rig, id, 0);
+    int64_t deaths = 0;
+    for (int i = 0; i < 4; i++) {
+        char path[40];
+        snprintf(path, sizeof(path), "partitions.%d.deaths", i);
+        deaths += rig_number_at(job, path);
+    }
+    assert_int_equal(deaths, 1); /* those staged behind it are not charged */
+    json_decref(job);
+    expect_rest(&rig);
+    fake_kill(synth);
+    fake_kill(gpu);
+    rig_stop(&rig);
+}
+
+static void a_deadly_partition_fails_with_the_obituary(void **state)
+{
+    struct rig rig;
+    char id[17];
+    (void)state;
+    start_with_circuit(&rig, "[limits]\ndeaths = 1\n");
+    rig_submit(&rig, 1, "", id);
+    for (int i = 0; i < 2; i++) {
+        pid_t synth = fake_spawn(&rig, ROLE_SYNTH, "", FAKE_HANGS);
+        rig_await(&rig, "lanes.0.slabs.filling", 1);
+        fake_kill(synth);
+        rig_await(&rig, "deaths_total.synth", i + 1);
+    }
+    rig_expect_end(&rig, id, "failed", "internal");
+    json_t *job = rig_job(&rig, id, 0);
+    const char *error = json_string_value(json_object_get(job, "error"));
+    assert_non_null(strstr(error, "signal 9"));
+    assert_non_null(strstr(error, "witness")); /* the stage that it was in */
+    json_decref(job);
+    expect_rest(&rig);
+    rig_stop(&rig);
+}
+
+static void expect_peer_dropped(enum fake_manner manner)
+{
+    struct rig rig;
+    char id[17];
+    start_with_circuit(&rig, "");
+    pid_t bad = fake_spawn(&rig, ROLE_SYNTH, "", manner);
+    rig_submit(&rig, 1, "", id);
+    int status = rig_wait(bad); /* it ignores the end of its socket, and is killed */
+    assert_true(WIFSIGNALED(status));
+    pid_t synth = fake_spawn(&rig, ROLE_SYNTH, "", FAKE_WORKS);
+    pid_t gpu = fake_spawn(&rig, ROLE_GPU, "cpu", FAKE_WORKS);
+    expect_proofs(&rig, id, 1);
+    expect_rest(&rig);
+    fake_kill(synth);
+    fake_kill(gpu);
+    rig_stop(&rig);
+}
+
+static void peers_that_speak_nonsense_are_dropped(void **state)
+{
+    (void)state;
+    expect_peer_dropped(FAKE_GARBAGE);
+    expect_peer_dropped(FAKE_WRONG_ROLE);
+}
+
+static void a_worker_that_hangs_is_ended(void **state)
+{
+    struct rig rig;
+    char id[17];
+    (void)state;
+    start_with_circuit(&rig, "[limits]\ndeadline.witness = 300ms\n");
+    pid_t deaf = fake_spawn(&rig, ROLE_SYNTH, "", FAKE_DEAF);
+    rig_submit(&rig, 1, "", id);
+    int status = rig_wait(deaf);
+    assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL); /* it ignores SIGTERM */
+    expect_rest(&rig);
+    pid_t hung = fake_spawn(&rig, ROLE_SYNTH, "", FAKE_HANGS);
+    status = rig_wait(hung);
+    assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM);
+    rig_stop(&rig);
+}
+
+/* ---- ends of jobs ---- */
+
+static void a_job_is_cancelled_in_every_stage(void **state)
+{
+    struct rig rig;
+    char id[17], path[40];
+    (void)state;
+    start_with_circuit(&rig, "");
+    static const char *const stages[] = {"jobs.queued", "lanes.0.slabs.filling",
+                                         "lanes.0.slabs.ready", "lanes.0.slabs.proving"};
+    pid_t synth = 0, gpu = 0;
+    for (int i = 0; i < 4; i++) {
+        if (i == 1)
+            synth = fake_spawn(&rig, ROLE_SYNTH, "", FAKE_HANGS);
+        if (i == 2) {
+            fake_kill(synth);
+            synth = fake_spawn(&rig, ROLE_SYNTH, "", FAKE_WORKS);
+        }
+        if (i == 3)
+            gpu = fake_spawn(&rig, ROLE_GPU, "cpu", FAKE_HANGS);
+        rig_submit(&rig, 1, "", id);
+        rig_await(&rig, stages[i], 1);
+        snprintf(path, sizeof(path), "/v1/jobs/%s", id);
+        assert_int_equal(rig_status_of(&rig, "DELETE", path, NULL), 200);
+        rig_expect_end(&rig, id, "cancelled", "cancelled");
+        expect_rest(&rig);
+    }
+    assert_int_equal(rig_status_of(&rig, "DELETE", path, NULL), 200); /* stays what it is */
+    assert_int_equal(rig_number(&rig, "jobs.cancelled_total"), 4);
+    fake_kill(synth);
+    fake_kill(gpu);
+    rig_stop(&rig);
+}
+
+static void a_deadline_ends_its_job(void **state)
+{
+    struct rig rig;
+    char id[17];
+    (void)state;
+    start_with_circuit(&rig, "");
+    rig_submit(&rig, 2, "\"deadline_s\": 0.2, ", id);
+    rig_expect_end(&rig, id, "failed", "deadline");
+    rig_stop(&rig);
+}
+
+static void draining_ends_what_it_can(void **state)
+{
+    struct rig rig;
+    char id[17];
+    (void)state;
+    start_with_circuit(&rig, "");
+    pid_t synth = fake_spawn(&rig, ROLE_SYNTH, "", FAKE_HANGS);
+    rig_submit(&rig, 1, "", id);
+    rig_await(&rig, "lanes.0.slabs.filling", 1);
+    int waiter = rig_connect(rig.http, SOCK_STREAM);
+    char path[48];
+    snprintf(path, sizeof(path), "/v1/jobs/%s?wait=60", id);
+    rig_send_request(waiter, "GET", path, NULL, 0);
+    kill(rig.pid, SIGTERM);
+    for (json_t *status = rig_get(&rig, "/v1/status");; status = rig_get(&rig, "/v1/status")) {
+        int draining = json_is_true(json_object_get(status, "draining"));
+        json_decref(status);
+        if (draining)
+            break;
+    }
+    assert_int_equal(rig_status_of(&rig, "POST", "/v1/jobs", "{}"), 503);
+    assert_int_equal(rig_status_of(&rig, "GET", "/readyz", NULL), 503);
+    struct rig_answer answer = rig_read_answer(waiter); /* at drain_timeout */
+    rig_expect_text(answer.json, "state", "failed");
+    rig_expect_text(answer.json, "error_class", "capacity");
+    rig_free_answer(&answer);
+    close(waiter);
+    assert_int_equal(rig_wait_exit(rig.pid), 0);
+    assert_int_equal(rig_wait_exit(synth), 0);
+    close(rig.owner);
+    rig_remove(&rig);
+}
+
+/* ---- one coordinator, and nothing left ---- */
+
+static void a_second_coordinator_is_refused(void **state)
+{
+    struct rig rig;
+    char text[64];
+    (void)state;
+    rig_start(&rig, RIG_LANE);
+    int out[2], log = rig_open_log(&rig);
+    assert_int_equal(pipe(out), 0);
+    pid_t second = rig_spawn_coordinator(&rig, 1, -1, out[1]);
+    assert_int_equal(rig_wait_exit(second), EXIT_CONFIG);
+    ssize_t got = read(out[0], text, sizeof(text) - 1);
+    char wanted[64];
+    snprintf(wanted, sizeof(wanted), "coordinator: already running (pid %d)\n", (int)rig.pid);
+    assert_true(got > 0);
+    text[got] = 0;
+    assert_string_equal(text, wanted);
+    close(out[0]);
+    close(out[1]);
+    close(log);
+    assert_int_equal(rig_status_of(&rig, "GET", "/healthz", NULL), 200);
+    rig_stop(&rig);
+}
+
+static void a_killed_coordinator_is_followed_by_another(void **state)
+{
+    struct rig rig;
+    char id[17];
+    unsigned before = rig_count_entries("/dev/shm");
+    (void)state;
+    start_with_circuit(&rig, "");
+    pid_t synth = fake_spawn(&rig, ROLE_SYNTH, "", FAKE_WORKS);
+    rig_await(&rig, "workers.0.pid", synth);
+    kill(rig.pid, SIGKILL);
+    rig_wait(rig.pid);
+    close(rig.owner);
+    assert_int_equal(rig_wait_exit(synth), EXIT_CAPACITY); /* at the end of its socket */
+    assert_int_equal(rig_count_entries("/dev/shm"), before);
+    rig_launch(&rig); /* over the stale sockets and lock */
+    json_t *list = rig_get(&rig, "/v1/circuits");
+    rig_expect_text(json_array_get(list, 0), "name", "c"); /* names are kept */
+    rig_expect_text(json_array_get(list, 0), "state", "ready");
+    json_decref(list);
+    synth = fake_spawn(&rig, ROLE_SYNTH, "", FAKE_WORKS);
+    pid_t gpu = fake_spawn(&rig, ROLE_GPU, "cpu", FAKE_WORKS);
+    rig_submit(&rig, 1, "", id);
+    expect_proofs(&rig, id, 1);
+    fake_kill(synth);
+    fake_kill(gpu);
+    rig_stop(&rig);
+    assert_int_equal(rig_count_entries("/dev/shm"), before);
+}
+
+static void an_owned_coordinator_ends_with_its_owner(void **state)
+{
+    struct rig rig;
+    char path[96];
+    (void)state;
+    rig_prepare(&rig, RIG_LANE);
+    rig_launch(&rig);
+    assert_int_equal(rig_status_of(&rig, "GET", "/healthz", NULL), 200);
+    close(rig.owner);
+    assert_int_equal(rig_wait_exit(rig.pid), 0);
+    snprintf(path, sizeof(path), "%s/run", rig.folder);
+    assert_int_equal(access(path, F_OK), -1); /* sockets, lock and folder are gone */
+    rig_remove(&rig);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(jobs_are_proved),
+        cmocka_unit_test(an_input_at_fault_fails_its_job),
+        cmocka_unit_test(results_are_checked),
+        cmocka_unit_test(hellos_are_checked),
+        cmocka_unit_test(a_device_has_one_worker),
+        cmocka_unit_test(attaching_leaks_nothing),
+        cmocka_unit_test(a_dead_synth_worker_costs_one_stage),
+        cmocka_unit_test(a_dead_gpu_worker_costs_one_stage),
+        cmocka_unit_test(a_deadly_partition_fails_with_the_obituary),
+        cmocka_unit_test(peers_that_speak_nonsense_are_dropped),
+        cmocka_unit_test(a_worker_that_hangs_is_ended),
+        cmocka_unit_test(a_job_is_cancelled_in_every_stage),
+        cmocka_unit_test(a_deadline_ends_its_job),
+        cmocka_unit_test(draining_ends_what_it_can),
+        cmocka_unit_test(a_second_coordinator_is_refused),
+        cmocka_unit_test(a_killed_coordinator_is_followed_by_another),
+        cmocka_unit_test(an_owned_coordinator_ends_with_its_owner),
+    };
+    signal(SIGPIPE, SIG_IGN);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
