@@ -209,11 +209,19 @@ int output_write(const struct output *outputs, int count)
     return error ? cannot_write(outputs[at].path, -error) : 0;
 }
 
+/* As snarkjs's files are: indented by 1, no line end, and an empty array on two lines. */
+static char *text_as_snarkjs(const json_t *value)
+{
+    if (json_is_array(value) && json_array_size(value) == 0)
+        return strdup("[\n]");
+    return json_dumps(value, JSON_INDENT(1));
+}
+
 int output_write_proof(const char *proof_path, const json_t *proof, const char *public_path,
                        const json_t *publics)
 {
-    char *proof_text = json_dumps(proof, JSON_INDENT(1));
-    char *public_text = json_dumps(publics, JSON_INDENT(1));
+    char *proof_text = text_as_snarkjs(proof);
+    char *public_text = text_as_snarkjs(publics);
     int code;
     if (proof_text && public_text) {
         struct output outputs[2] = {{proof_path, proof_text, strlen(proof_text)},

@@ -28,8 +28,7 @@ int output_check(const char *path);
  * then. */
 int output_write(const struct output *outputs, int count);
 
-/* proof.json and public.json at the two paths, as snarkjs writes them: JSON.stringify(x, null, 1).
- */
+/* proof.json and public.json at the two paths, byte for byte in snarkjs's form. */
 int output_write_proof(const char *proof_path, const json_t *proof, const char *public_path,
                        const json_t *publics);
 
