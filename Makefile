@@ -119,12 +119,12 @@ scenarios := $(filter-out tests/scenario/lib.%,$(wildcard tests/scenario/*.sh te
 
 check:
 	@conf/install-deps check
-	@$(MAKE) --no-print-directory programs unit-tests
+	@$(MAKE) --no-print-directory -j $$(nproc) programs unit-tests
 	@BUILD_DIR=$(BUILD) tests/run $(unit_tests) $(scenarios)
 
 demo:
 	@conf/install-deps demo
-	@$(MAKE) --no-print-directory programs
+	@$(MAKE) --no-print-directory -j $$(nproc) programs
 	@BUILD_DIR=$(BUILD) conf/demo
 
 # 100,000 damaged files of each kind and curve, and pos10, under ASan and UBSan: an hour or more.
