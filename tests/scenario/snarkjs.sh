@@ -4,16 +4,23 @@
 # shellcheck source=tests/scenario/lib.sh disable=SC2154,SC2317
 . "$(dirname "$0")/lib.sh"
 
+# Skips, or fails where $PAWL_SNARKJS says `required`.
+skip_or_fail() { # WHY
+    [ "${PAWL_SNARKJS-}" = required ] || skip_all "$1"
+    not_ok 'snarkjs can be asked' "$1"
+    finish
+}
+
 version=0.7.6
 if ! command -v node >/dev/null || ! command -v npm >/dev/null; then
-    skip_all 'node or npm is missing'
+    skip_or_fail 'node or npm is missing'
 fi
 modules=$(CDPATH='' cd -- "$BUILD_DIR" && pwd)/npm
 snarkjs=$modules/node_modules/snarkjs/build/cli.cjs
 if [ ! -f "$snarkjs" ] && ! npm install --silent --no-save --no-package-lock --no-audit --no-fund \
     --prefix "$modules" snarkjs@$version >"$work/npm.log" 2>&1; then
     tail -n 5 "$work/npm.log" | sed 's/^/# /'
-    skip_all "npm cannot install snarkjs@$version"
+    skip_or_fail "npm cannot install snarkjs@$version"
 fi
 
 snark() {
