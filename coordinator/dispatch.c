@@ -66,7 +66,7 @@ static void drop_message(struct dispatch *dispatch)
 }
 
 /* FILLED .. RELEASED: the assignment that the message is about. */
-static uint64_t event_assignment(const struct event *event)
+static uint64_t event_assignment(const struct dispatch_event *event)
 {
     switch (event->type) {
     case EVENT_FILLED:
@@ -80,7 +80,7 @@ static uint64_t event_assignment(const struct event *event)
     }
 }
 
-typedef void (*message_function)(struct dispatch *, struct task *, const struct event *);
+typedef void (*message_function)(struct dispatch *, struct task *, const struct dispatch_event *);
 
 /* Who may send what: NULL where the role may not. */
 static const message_function message_functions[][3] = {
@@ -92,7 +92,7 @@ static const message_function message_functions[][3] = {
     [EVENT_RELEASED] = {NULL, synth_released, prove_released},
 };
 
-static void take_message(struct dispatch *dispatch, const struct event *event)
+static void take_message(struct dispatch *dispatch, const struct dispatch_event *event)
 {
     message_function function = message_functions[event->type][dispatch->seats[event->seat].role];
     struct task *task = task_held(dispatch, event->seat, event_assignment(event));
@@ -103,7 +103,7 @@ static void take_message(struct dispatch *dispatch, const struct event *event)
         drop_message(dispatch);
 }
 
-static void take_seat_event(struct dispatch *dispatch, const struct event *event)
+static void take_seat_event(struct dispatch *dispatch, const struct dispatch_event *event)
 {
     struct seat *seat;
 
@@ -133,7 +133,8 @@ static void tick(struct dispatch *dispatch)
     seats_plan_credits(dispatch);
 }
 
-void dispatch_step(struct dispatch *dispatch, const struct event *event, struct actions *actions)
+void dispatch_step(struct dispatch *dispatch, const struct dispatch_event *event,
+                   struct actions *actions)
 {
     if (event->now_ns > dispatch->now_ns) /* spans rely on a clock that never goes back */
         dispatch->now_ns = event->now_ns;
@@ -170,8 +171,8 @@ uint32_t dispatch_wants(const struct dispatch *dispatch, uint32_t lane)
     able = seats_idle_synth(dispatch);
     if (able > credit_available(dispatch->control, lane))
         able = credit_available(dispatch->control, lane);
-    TAILQ_FOREACH(task, &dispatch->tasks, link)
-    waiting += task->lane == lane && task_waits(task);
+    TAILQ_FOREACH (task, &dispatch->tasks, link)
+        waiting += task->lane == lane && task_waits(task);
     return able > waiting ? (uint32_t)(able - waiting) : 0;
 }
 
@@ -207,7 +208,7 @@ uint32_t dispatch_tasks(const struct dispatch *dispatch)
     const struct task *task;
     uint32_t count = 0;
 
-    TAILQ_FOREACH(task, &dispatch->tasks, link)
-    count += !task->ended;
+    TAILQ_FOREACH (task, &dispatch->tasks, link)
+        count += !task->ended;
     return count;
 }

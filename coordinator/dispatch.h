@@ -52,7 +52,7 @@ enum event_type {
     EVENT_TICK       /* ageing, credit limits, the credit check */
 };
 
-struct event {
+struct dispatch_event {
     enum event_type type;
     uint64_t now_ns; /* CLOCK_MONOTONIC */
     uint32_t seat;   /* ATTACHED .. DIED */
@@ -137,7 +137,8 @@ void dispatch_set_limits(struct dispatch *dispatch, const struct dispatch_limits
  * nothing is dropped and counted. Each ACTION_RESULT is to be answered by one EVENT_COMMITTED, also
  * where its job has ended meanwhile. Aborts when memory is short.
  */
-void dispatch_step(struct dispatch *dispatch, const struct event *event, struct actions *actions);
+void dispatch_step(struct dispatch *dispatch, const struct dispatch_event *event,
+                   struct actions *actions);
 
 /*
  * How many more partitions of this lane dispatch could start right now (idle synth-workers and

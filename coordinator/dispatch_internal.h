@@ -80,7 +80,7 @@ struct dispatch {
 struct task *task_find(struct dispatch *dispatch, uint64_t job, uint32_t partition);
 /* The task that runs under that assignment in the hands of that seat, or NULL: drop and count. */
 struct task *task_held(struct dispatch *dispatch, uint32_t seat, uint64_t assignment);
-void task_claimed(struct dispatch *dispatch, const struct event *event);
+void task_claimed(struct dispatch *dispatch, const struct dispatch_event *event);
 /* Forgets the task; its slab is no longer its own. */
 void task_drop(struct dispatch *dispatch, struct task *task);
 /* Whether a is to be worked on before b: by aged priority, then by age. */
@@ -125,17 +125,21 @@ void seats_plan_credits(struct dispatch *dispatch);
 
 /* ---- synth-workers ---- */
 void synth_pass(struct dispatch *dispatch);
-void synth_filled(struct dispatch *dispatch, struct task *task, const struct event *event);
-void synth_failed(struct dispatch *dispatch, struct task *task, const struct event *event);
-void synth_released(struct dispatch *dispatch, struct task *task, const struct event *event);
+void synth_filled(struct dispatch *dispatch, struct task *task, const struct dispatch_event *event);
+void synth_failed(struct dispatch *dispatch, struct task *task, const struct dispatch_event *event);
+void synth_released(struct dispatch *dispatch, struct task *task,
+                    const struct dispatch_event *event);
 
 /* ---- gpu-workers ---- */
 void prove_pass(struct dispatch *dispatch);
-void prove_started(struct dispatch *dispatch, struct task *task, const struct event *event);
-void prove_computed(struct dispatch *dispatch, struct task *task, const struct event *event);
-void prove_proved(struct dispatch *dispatch, struct task *task, const struct event *event);
-void prove_failed(struct dispatch *dispatch, struct task *task, const struct event *event);
-void prove_released(struct dispatch *dispatch, struct task *task, const struct event *event);
+void prove_started(struct dispatch *dispatch, struct task *task,
+                   const struct dispatch_event *event);
+void prove_computed(struct dispatch *dispatch, struct task *task,
+                    const struct dispatch_event *event);
+void prove_proved(struct dispatch *dispatch, struct task *task, const struct dispatch_event *event);
+void prove_failed(struct dispatch *dispatch, struct task *task, const struct dispatch_event *event);
+void prove_released(struct dispatch *dispatch, struct task *task,
+                    const struct dispatch_event *event);
 
 /* ---- ends ---- */
 void end_job(struct dispatch *dispatch, uint64_t job);

@@ -22,8 +22,7 @@ static struct task *next_ready(const struct dispatch *dispatch)
 {
     struct task *task, *next = NULL;
 
-    TAILQ_FOREACH(task, &dispatch->tasks, link)
-    {
+    TAILQ_FOREACH (task, &dispatch->tasks, link) {
         if (task_is_ready(dispatch, task) && (!next || task_before(dispatch, task, next)))
             next = task;
     }
@@ -48,8 +47,7 @@ static struct task *find_displaced(const struct dispatch *dispatch)
 {
     struct task *task, *last = NULL;
 
-    TAILQ_FOREACH(task, &dispatch->tasks, link)
-    {
+    TAILQ_FOREACH (task, &dispatch->tasks, link) {
         if (task->slab == SLAB_NONE || task->priority == PRIORITY_CRITICAL || task->cancelled)
             continue;
         struct slab_word word = task_word(dispatch, task);
@@ -67,8 +65,7 @@ static void recall_for_urgent(struct dispatch *dispatch)
     uint32_t urgent = 0, on_their_way = 0;
     struct task *task;
 
-    TAILQ_FOREACH(task, &dispatch->tasks, link)
-    {
+    TAILQ_FOREACH (task, &dispatch->tasks, link) {
         if (task_is_ready(dispatch, task))
             urgent += task->priority == PRIORITY_CRITICAL;
         else if (task->slab != SLAB_NONE && task->cancelled)
@@ -92,7 +89,7 @@ void prove_pass(struct dispatch *dispatch)
     }
 }
 
-void prove_started(struct dispatch *dispatch, struct task *task, const struct event *event)
+void prove_started(struct dispatch *dispatch, struct task *task, const struct dispatch_event *event)
 {
     if (event->step.slab != task->slab ||
         ledger_start(dispatch->control, task->slab, event->seat, event->step.generation)) {
@@ -104,7 +101,8 @@ void prove_started(struct dispatch *dispatch, struct task *task, const struct ev
         task_say_state(dispatch, task, PARTITION_PROVING);
 }
 
-void prove_computed(struct dispatch *dispatch, struct task *task, const struct event *event)
+void prove_computed(struct dispatch *dispatch, struct task *task,
+                    const struct dispatch_event *event)
 {
     if (event->step.slab != task->slab ||
         ledger_computed(dispatch->control, task->slab, event->seat, event->step.generation))
@@ -160,7 +158,8 @@ static void note_proof(struct dispatch *dispatch, const struct task *task, uint3
     trace_proof(dispatch, task, seat, *times);
 }
 
-static void take_result(struct dispatch *dispatch, struct task *task, const struct event *event)
+static void take_result(struct dispatch *dispatch, struct task *task,
+                        const struct dispatch_event *event)
 {
     struct action *action = task_act(dispatch, task, ACTION_RESULT);
 
@@ -178,7 +177,7 @@ static void take_result(struct dispatch *dispatch, struct task *task, const stru
     end_proved(dispatch, task);
 }
 
-void prove_proved(struct dispatch *dispatch, struct task *task, const struct event *event)
+void prove_proved(struct dispatch *dispatch, struct task *task, const struct dispatch_event *event)
 {
     const char *mismatch = find_mismatch(dispatch, task, &event->proved);
 
@@ -192,7 +191,7 @@ void prove_proved(struct dispatch *dispatch, struct task *task, const struct eve
     seat_charge_device(dispatch, event->seat, mismatch || event->proved.device_charged);
 }
 
-void prove_failed(struct dispatch *dispatch, struct task *task, const struct event *event)
+void prove_failed(struct dispatch *dispatch, struct task *task, const struct dispatch_event *event)
 {
     const struct wire_failed *failed = &event->failed;
 
@@ -204,7 +203,8 @@ void prove_failed(struct dispatch *dispatch, struct task *task, const struct eve
         seat_charge_device(dispatch, event->seat, true);
 }
 
-void prove_released(struct dispatch *dispatch, struct task *task, const struct event *event)
+void prove_released(struct dispatch *dispatch, struct task *task,
+                    const struct dispatch_event *event)
 {
     bool asked = task->cancelled || dispatch->seats[event->seat].leaving;
 

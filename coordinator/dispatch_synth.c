@@ -16,8 +16,7 @@ static struct task *next_task(const struct dispatch *dispatch)
 {
     struct task *task, *next = NULL;
 
-    TAILQ_FOREACH(task, &dispatch->tasks, link)
-    {
+    TAILQ_FOREACH (task, &dispatch->tasks, link) {
         if (!task_waits(task) || !credit_available(dispatch->control, task->lane))
             continue;
         if (!next || task_before(dispatch, task, next))
@@ -102,7 +101,7 @@ static void note_filling(struct dispatch *dispatch, struct task *task, uint32_t 
                        all_ns);
 }
 
-void synth_filled(struct dispatch *dispatch, struct task *task, const struct event *event)
+void synth_filled(struct dispatch *dispatch, struct task *task, const struct dispatch_event *event)
 {
     const struct wire_filled *filled = &event->filled;
     int error;
@@ -120,7 +119,7 @@ void synth_filled(struct dispatch *dispatch, struct task *task, const struct eve
     task_say_state(dispatch, task, PARTITION_READY);
 }
 
-void synth_failed(struct dispatch *dispatch, struct task *task, const struct event *event)
+void synth_failed(struct dispatch *dispatch, struct task *task, const struct dispatch_event *event)
 {
     const struct wire_failed *failed = &event->failed;
 
@@ -130,7 +129,8 @@ void synth_failed(struct dispatch *dispatch, struct task *task, const struct eve
         fill_again(dispatch, task, failed->fault, failed->why);
 }
 
-void synth_released(struct dispatch *dispatch, struct task *task, const struct event *event)
+void synth_released(struct dispatch *dispatch, struct task *task,
+                    const struct dispatch_event *event)
 {
     bool asked = task->cancelled || dispatch->seats[event->seat].leaving;
 

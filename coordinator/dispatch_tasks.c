@@ -25,8 +25,7 @@ struct task *task_find(struct dispatch *dispatch, uint64_t job, uint32_t partiti
 {
     struct task *task;
 
-    TAILQ_FOREACH(task, &dispatch->tasks, link)
-    {
+    TAILQ_FOREACH (task, &dispatch->tasks, link) {
         if (task->job == job && task->partition == partition)
             return task;
     }
@@ -39,15 +38,14 @@ struct task *task_held(struct dispatch *dispatch, uint32_t seat, uint64_t assign
 
     if (!assignment)
         return NULL;
-    TAILQ_FOREACH(task, &dispatch->tasks, link)
-    {
+    TAILQ_FOREACH (task, &dispatch->tasks, link) {
         if (task->assignment == assignment && task->slab != SLAB_NONE)
             return task_word(dispatch, task).seat == seat ? task : NULL;
     }
     return NULL;
 }
 
-void task_claimed(struct dispatch *dispatch, const struct event *event)
+void task_claimed(struct dispatch *dispatch, const struct dispatch_event *event)
 {
     struct task *task;
 

@@ -34,7 +34,8 @@ static void grow(struct engine *engine)
     engine->room = room;
 }
 
-static void put(struct engine *engine, const struct event *event, const struct result_texts *result)
+static void put(struct engine *engine, const struct dispatch_event *event,
+                const struct result_texts *result)
 {
     if (engine->count == engine->room)
         grow(engine);
@@ -60,7 +61,7 @@ static void step(struct engine *engine)
 static uint32_t claim_lane(struct engine *engine, uint32_t lane, uint32_t wanted)
 {
     struct store_claim claims[CLAIMS_AT_ONCE];
-    struct event event = {.type = EVENT_CLAIMED, .now_ns = clock_now_ns()};
+    struct dispatch_event event = {.type = EVENT_CLAIMED, .now_ns = clock_now_ns()};
     uint32_t n = wanted < CLAIMS_AT_ONCE ? wanted : CLAIMS_AT_ONCE;
     n = n ? engine->store->claim(engine->store, lane, n, event.now_ns, claims) : 0;
     for (uint32_t i = 0; i < n; i++) {
@@ -100,7 +101,7 @@ static void run(struct engine *engine)
     engine->running = 0;
 }
 
-void engine_queue(struct engine *engine, const struct event *event)
+void engine_queue(struct engine *engine, const struct dispatch_event *event)
 {
     put(engine, event, NULL);
     run(engine);
@@ -113,14 +114,14 @@ void engine_claim(struct engine *engine)
 
 /* ---- what workers say ---- */
 
-static struct event seat_event(const struct worker *worker, enum event_type type)
+static struct dispatch_event seat_event(const struct worker *worker, enum event_type type)
 {
-    return (struct event){.type = type, .now_ns = clock_now_ns(), .seat = worker->seat};
+    return (struct dispatch_event){.type = type, .now_ns = clock_now_ns(), .seat = worker->seat};
 }
 
 static void on_attached(void *arg, struct worker *worker)
 {
-    struct event event = seat_event(worker, EVENT_ATTACHED);
+    struct dispatch_event event = seat_event(worker, EVENT_ATTACHED);
     event.attached.role = worker->role;
     log_event("info", "worker_attached", "role=%s seat=%u pid=%d device=%s",
               worker->role == ROLE_SYNTH ? "synth" : "gpu", worker->seat, (int)worker->pid,
@@ -130,14 +131,14 @@ static void on_attached(void *arg, struct worker *worker)
 
 static void on_leaving(void *arg, struct worker *worker)
 {
-    struct event event = seat_event(worker, EVENT_LEAVING);
+    struct dispatch_event event = seat_event(worker, EVENT_LEAVING);
     engine_queue(arg, &event);
 }
 
 static void on_dead(void *arg, struct worker *worker, const char *obituary, int died)
 {
     struct engine *engine = arg;
-    struct event event = seat_event(worker, EVENT_DIED);
+    struct dispatch_event event = seat_event(worker, EVENT_DIED);
     char quoted[SEAT_LAST_WORDS_BYTES + 256];
     assert(!engine->running); /* the obituary is borrowed */
     log_event(died ? "warn" : "info", died ? "worker_dead" : "worker_left",
@@ -148,10 +149,10 @@ static void on_dead(void *arg, struct worker *worker, const char *obituary, int 
 }
 
 /* A proof that cannot be taken over counts as one that failed for a reason of ours. */
-static struct event failure_of(const struct worker *worker, const struct wire_proved *proved,
-                               const char *what)
+static struct dispatch_event failure_of(const struct worker *worker,
+                                        const struct wire_proved *proved, const char *what)
 {
-    struct event event = seat_event(worker, EVENT_FAILED);
+    struct dispatch_event event = seat_event(worker, EVENT_FAILED);
     struct wire_failed *failed = &event.failed;
     memset(failed, 0, sizeof(*failed));
     failed->assignment = proved->assignment;
@@ -166,7 +167,7 @@ static struct event failure_of(const struct worker *worker, const struct wire_pr
 
 static void take_proved(struct engine *engine, struct worker *worker, struct wire_packet *packet)
 {
-    struct event event = seat_event(worker, EVENT_PROVED);
+    struct dispatch_event event = seat_event(worker, EVENT_PROVED);
     const struct worker_task *task = worker_find_task(worker, packet->message.proved.assignment);
     struct result_texts result = {0};
     const char *what = "assignment";
@@ -180,7 +181,7 @@ static void take_proved(struct engine *engine, struct worker *worker, struct wir
     run(engine);
 }
 
-static int take_synth(struct event *event, const union wire_message *message)
+static int take_synth(struct dispatch_event *event, const union wire_message *message)
 {
     switch (message->header.type) {
     case WIRE_FILLED:
@@ -200,7 +201,7 @@ static int take_synth(struct event *event, const union wire_message *message)
     }
 }
 
-static int take_gpu(struct event *event, const union wire_message *message)
+static int take_gpu(struct dispatch_event *event, const union wire_message *message)
 {
     switch (message->header.type) {
     case WIRE_STARTED:
@@ -222,7 +223,7 @@ static int take_gpu(struct event *event, const union wire_message *message)
 static void take_message(struct engine *engine, struct worker *worker,
                          const union wire_message *message)
 {
-    struct event event = seat_event(worker, EVENT_READY);
+    struct dispatch_event event = seat_event(worker, EVENT_READY);
     if (message->header.type == WIRE_READY) {
         if (worker->ready)
             return;
@@ -251,7 +252,7 @@ static void on_packet(void *arg, struct worker *worker, struct wire_packet *pack
 static void on_final(void *arg, const struct store_job *job)
 {
     struct engine *engine = arg;
-    struct event event = {.type = EVENT_JOB_ENDED, .now_ns = clock_now_ns()};
+    struct dispatch_event event = {.type = EVENT_JOB_ENDED, .now_ns = clock_now_ns()};
     event.job.job = job->id;
     log_event("info", "job_final", "job=%016" PRIx64 " state=%s partitions=%" PRIu32, job->id,
               job_state_name(job->state), job->partition_count);
@@ -262,7 +263,7 @@ static void on_final(void *arg, const struct store_job *job)
 
 void engine_tick(struct engine *engine, uint64_t now_ns)
 {
-    struct event event = {.type = EVENT_TICK, .now_ns = now_ns};
+    struct dispatch_event event = {.type = EVENT_TICK, .now_ns = now_ns};
     struct store *store = engine->store;
     for (uint64_t job = store->overdue(store, now_ns); job; job = store->overdue(store, now_ns))
         if (store->end(store, job, FAULT_DEADLINE, "its deadline has passed", now_ns))

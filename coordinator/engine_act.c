@@ -98,7 +98,7 @@ static void cancel(struct engine *engine, const struct action *action)
 
 static void on_committed(void *arg, uint64_t job, uint32_t partition)
 {
-    struct event event = {.type = EVENT_COMMITTED, .now_ns = clock_now_ns()};
+    struct dispatch_event event = {.type = EVENT_COMMITTED, .now_ns = clock_now_ns()};
     event.job.job = job;
     event.job.partition = partition;
     engine_queue(arg, &event);

@@ -9,13 +9,13 @@
 
 /* An event that waits, with what came with it. */
 struct engine_entry {
-    struct event event;
+    struct dispatch_event event;
     struct result_texts result; /* PROVED: owned until an ACTION_RESULT hands it to the store */
 };
 
 /* entry: the event that led to the action. */
 void engine_act(struct engine *engine, const struct action *action, struct engine_entry *entry);
 /* Queues an event behind those that wait; engine.c. */
-void engine_queue(struct engine *engine, const struct event *event);
+void engine_queue(struct engine *engine, const struct dispatch_event *event);
 
 #endif

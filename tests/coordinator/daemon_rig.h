@@ -189,11 +189,19 @@ static inline unsigned rig_count_entries(const char *folder)
     return count;
 }
 
+/* Once it stands still: connections of requests just answered take a moment to close. */
 static inline unsigned rig_count_fds(const struct rig *rig)
 {
     char path[64];
+    unsigned count = 0, same = 0;
     snprintf(path, sizeof(path), "/proc/%d/fd", (int)rig->pid);
-    return rig_count_entries(path);
+    while (same < 10) {
+        unsigned now = rig_count_entries(path);
+        same = now == count ? same + 1 : 0;
+        count = now;
+        rig_sleep_ms(10);
+    }
+    return count;
 }
 
 /* ---- HTTP ---- */

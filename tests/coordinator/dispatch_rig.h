@@ -74,7 +74,7 @@ static inline void rig_close(struct rig *rig)
     free(rig->memory);
 }
 
-static inline void rig_step(struct rig *rig, struct event event)
+static inline void rig_step(struct rig *rig, struct dispatch_event event)
 {
     actions_clear(&rig->actions);
     rig->now_ns += MS;
@@ -87,7 +87,7 @@ static inline void rig_step(struct rig *rig, struct event event)
 static inline void rig_claim(struct rig *rig, uint64_t job, uint32_t partition, uint32_t lane,
                              enum priority priority)
 {
-    struct event event = {.type = EVENT_CLAIMED};
+    struct dispatch_event event = {.type = EVENT_CLAIMED};
 
     event.claimed.job = job;
     event.claimed.partition = partition;
@@ -99,20 +99,21 @@ static inline void rig_claim(struct rig *rig, uint64_t job, uint32_t partition, 
 
 static inline void rig_attach(struct rig *rig, uint32_t seat, enum worker_role role)
 {
-    rig_step(rig, (struct event){.type = EVENT_ATTACHED, .seat = seat, .attached = {role}});
-    rig_step(rig, (struct event){.type = EVENT_READY, .seat = seat});
+    rig_step(rig,
+             (struct dispatch_event){.type = EVENT_ATTACHED, .seat = seat, .attached = {role}});
+    rig_step(rig, (struct dispatch_event){.type = EVENT_READY, .seat = seat});
 }
 
 /* DIED, LEAVING */
 static inline void rig_seat(struct rig *rig, enum event_type type, uint32_t seat)
 {
-    rig_step(rig, (struct event){.type = type, .seat = seat, .died = {"signal 9"}});
+    rig_step(rig, (struct dispatch_event){.type = type, .seat = seat, .died = {"signal 9"}});
 }
 
 /* JOB_ENDED, COMMITTED */
 static inline void rig_job(struct rig *rig, enum event_type type, uint64_t job, uint32_t partition)
 {
-    struct event event = {.type = type};
+    struct dispatch_event event = {.type = type};
 
     event.job.job = job;
     event.job.partition = partition;
@@ -121,14 +122,14 @@ static inline void rig_job(struct rig *rig, enum event_type type, uint64_t job, 
 
 static inline void rig_tick(struct rig *rig)
 {
-    rig_step(rig, (struct event){.type = EVENT_TICK});
+    rig_step(rig, (struct dispatch_event){.type = EVENT_TICK});
 }
 
 /* ---- what workers say of an action; tests change a field and step it themselves ---- */
 
-static inline struct event rig_filling(const struct rig *rig, const struct action *fill)
+static inline struct dispatch_event rig_filling(const struct rig *rig, const struct action *fill)
 {
-    struct event event = {.type = EVENT_FILLED, .seat = fill->seat};
+    struct dispatch_event event = {.type = EVENT_FILLED, .seat = fill->seat};
 
     event.filled.assignment = fill->assignment;
     event.filled.slab = fill->slab;
@@ -140,9 +141,9 @@ static inline struct event rig_filling(const struct rig *rig, const struct actio
     return event;
 }
 
-static inline struct event rig_proof(const struct rig *rig, const struct action *prove)
+static inline struct dispatch_event rig_proof(const struct rig *rig, const struct action *prove)
 {
-    struct event event = {.type = EVENT_PROVED, .seat = prove->seat};
+    struct dispatch_event event = {.type = EVENT_PROVED, .seat = prove->seat};
 
     event.proved.assignment = prove->assignment;
     event.proved.slab = prove->slab;
@@ -158,9 +159,9 @@ static inline struct event rig_proof(const struct rig *rig, const struct action 
 }
 
 /* STARTED, COMPUTED, RELEASED */
-static inline struct event rig_word(enum event_type type, const struct action *action)
+static inline struct dispatch_event rig_word(enum event_type type, const struct action *action)
 {
-    struct event event = {.type = type, .seat = action->seat};
+    struct dispatch_event event = {.type = type, .seat = action->seat};
 
     event.step.assignment = action->assignment;
     event.step.slab = action->slab;
@@ -168,10 +169,10 @@ static inline struct event rig_word(enum event_type type, const struct action *a
     return event;
 }
 
-static inline struct event rig_failure(const struct action *action, enum wire_fault fault,
-                                       uint32_t charged)
+static inline struct dispatch_event rig_failure(const struct action *action, enum wire_fault fault,
+                                                uint32_t charged)
 {
-    struct event event = {.type = EVENT_FAILED, .seat = action->seat};
+    struct dispatch_event event = {.type = EVENT_FAILED, .seat = action->seat};
 
     event.failed.assignment = action->assignment;
     event.failed.slab = action->slab;

@@ -186,7 +186,7 @@ static void carry_out(struct sim *sim)
     }
 }
 
-static void step(struct sim *sim, struct event event)
+static void step(struct sim *sim, struct dispatch_event event)
 {
     rig_step(&sim->rig, event);
     carry_out(sim);
@@ -199,7 +199,7 @@ static void step(struct sim *sim, struct event event)
 
 static void end_job(struct sim *sim, uint64_t job)
 {
-    struct event event = {.type = EVENT_JOB_ENDED};
+    struct dispatch_event event = {.type = EVENT_JOB_ENDED};
 
     for (uint32_t partition = 0; partition < PARTITIONS; partition++) {
         uint8_t *end = &sim->ends[job][partition];
@@ -218,7 +218,7 @@ static void end_failed_jobs(struct sim *sim)
 
 static void claim_next(struct sim *sim, uint32_t lane)
 {
-    struct event event = {.type = EVENT_CLAIMED};
+    struct dispatch_event event = {.type = EVENT_CLAIMED};
 
     if (sim->next_partition == PARTITIONS) {
         sim->next_partition = 0;
@@ -250,7 +250,7 @@ static void claim(struct sim *sim)
 
 static void commit(struct sim *sim, uint32_t which)
 {
-    struct event event = {.type = EVENT_COMMITTED};
+    struct dispatch_event event = {.type = EVENT_COMMITTED};
     struct action *result = &sim->uncommitted[which];
 
     event.job.job = result->job;
@@ -276,8 +276,9 @@ static void attach(struct sim *sim, uint32_t seat)
     struct worker *worker = &sim->workers[seat];
 
     *worker = (struct worker){.alive = true, .role = seat < SEATS / 2 + 1 ? ROLE_SYNTH : ROLE_GPU};
-    step(sim, (struct event){.type = EVENT_ATTACHED, .seat = seat, .attached = {worker->role}});
-    step(sim, (struct event){.type = EVENT_READY, .seat = seat});
+    step(sim,
+         (struct dispatch_event){.type = EVENT_ATTACHED, .seat = seat, .attached = {worker->role}});
+    step(sim, (struct dispatch_event){.type = EVENT_READY, .seat = seat});
 }
 
 static void die(struct sim *sim, uint32_t seat)
@@ -285,7 +286,7 @@ static void die(struct sim *sim, uint32_t seat)
     sim->workers[seat].alive = false;
     sim->workers[seat].count = 0;
     sim->deaths++;
-    step(sim, (struct event){.type = EVENT_DIED, .seat = seat, .died = {"signal 9"}});
+    step(sim, (struct dispatch_event){.type = EVENT_DIED, .seat = seat, .died = {"signal 9"}});
     end_failed_jobs(sim);
 }
 
@@ -295,14 +296,15 @@ static void keep_stale(struct sim *sim, const struct action *action)
 }
 
 /* The message ends the assignment, whatever it says. */
-static void say_last(struct sim *sim, struct worker *worker, uint32_t which, struct event event)
+static void say_last(struct sim *sim, struct worker *worker, uint32_t which,
+                     struct dispatch_event event)
 {
     keep_stale(sim, &worker->held[which].action);
     worker->held[which] = worker->held[--worker->count];
     step(sim, event);
 }
 
-static struct event failure(struct sim *sim, const struct action *action)
+static struct dispatch_event failure(struct sim *sim, const struct action *action)
 {
     static const enum wire_fault faults[] = {FAULT_INPUT, FAULT_INTERNAL, FAULT_INTERNAL,
                                              FAULT_CAPACITY, (enum wire_fault)0};
@@ -313,7 +315,7 @@ static struct event failure(struct sim *sim, const struct action *action)
 static void synth_acts(struct sim *sim, struct worker *worker, uint32_t which)
 {
     struct assignment *held = &worker->held[which];
-    struct event event = rig_filling(&sim->rig, &held->action);
+    struct dispatch_event event = rig_filling(&sim->rig, &held->action);
 
     if (!sim->honest && chance(sim, 20))
         event.filled.generation ^= 1 + below(sim, 3);
@@ -328,12 +330,12 @@ static void synth_acts(struct sim *sim, struct worker *worker, uint32_t which)
     say_last(sim, worker, which, event);
 }
 
-static struct event make_proof(struct sim *sim, const struct action *action)
+static struct dispatch_event make_proof(struct sim *sim, const struct action *action)
 {
-    struct event event = rig_proof(&sim->rig, action);
+    struct dispatch_event event = rig_proof(&sim->rig, action);
 
     /* The digest that dispatch handed out is the one of the filling. */
-    struct event filling = rig_filling(&sim->rig, action);
+    struct dispatch_event filling = rig_filling(&sim->rig, action);
     assert_memory_equal(filling.filled.digest, action->digest, HASH_BYTES);
     if (sim->honest)
         return event;
@@ -389,7 +391,7 @@ static void leave(struct sim *sim, uint32_t seat)
     if (!sim->workers[seat].alive)
         return;
     sim->workers[seat].leaving = true;
-    step(sim, (struct event){.type = EVENT_LEAVING, .seat = seat});
+    step(sim, (struct dispatch_event){.type = EVENT_LEAVING, .seat = seat});
 }
 
 /* Messages of the past, of other seats, or of nothing at all. Never of one's own assignment. */
@@ -426,7 +428,7 @@ static void change_limits(struct sim *sim)
     sim->rig.limits.uncommitted_results = 1 + below(sim, 5);
     dispatch_set_limits(sim->rig.dispatch, &sim->rig.limits);
     check_trace(sim);
-    step(sim, (struct event){.type = EVENT_TICK});
+    step(sim, (struct dispatch_event){.type = EVENT_TICK});
 }
 
 /* ---------------------------------------------------------------- a run */
@@ -442,7 +444,7 @@ static void storm(struct sim *sim)
     else if (what < 920 && sim->uncommitted_count)
         commit(sim, below(sim, sim->uncommitted_count));
     else if (what < 940)
-        step(sim, (struct event){.type = EVENT_TICK});
+        step(sim, (struct dispatch_event){.type = EVENT_TICK});
     else if (what < 985)
         replay(sim);
     else if (what < 990)

@@ -293,7 +293,7 @@ static void test_filled_wrongly(void **state)
 {
     struct rig rig;
     struct action fill;
-    struct event event;
+    struct dispatch_event event;
 
     (void)state;
     open_pair(&rig);
@@ -444,7 +444,7 @@ static void test_mismatches(void **state)
     for (int lie = 0; lie < 4; lie++) {
         struct rig rig;
         struct action prove;
-        struct event event;
+        struct dispatch_event event;
 
         open_pair(&rig);
         prove = make_ready(&rig, 1);
@@ -471,7 +471,7 @@ static void test_device_set_aside(void **state)
 {
     struct rig rig;
     struct action prove, staged;
-    struct event event;
+    struct dispatch_event event;
 
     (void)state;
     open_pair(&rig);
@@ -831,7 +831,7 @@ static void test_messages_that_do_not_fit(void **state)
 static void tell_times(struct rig *rig, uint64_t job, uint64_t start_ns, uint64_t span_ns)
 {
     struct action act;
-    struct event event;
+    struct dispatch_event event;
 
     rig_claim(rig, job, 0, 0, PRIORITY_NORMAL);
     act = rig_take(rig, ACTION_FILL);
