@@ -22,7 +22,6 @@
 #include "shm/program.h"
 
 #define ARGUMENTS_MAX 16
-#define HIGH_FD 64
 
 static int find_program(char out[PATH_MAX], const char *name)
 {
@@ -43,7 +42,7 @@ static int place_fds(const struct child_spec *spec)
     int high[CHILD_FDS_MAX];
     for (int i = 0; i < spec->fd_count; i++) {
         int fd = spec->fds[i] >= 0 ? spec->fds[i] : open("/dev/null", O_RDWR | O_CLOEXEC);
-        high[i] = fcntl(fd, F_DUPFD_CLOEXEC, HIGH_FD);
+        high[i] = fcntl(fd, F_DUPFD_CLOEXEC, CHILD_FDS_MAX);
         if (high[i] < 0)
             return -1;
     }

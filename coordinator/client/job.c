@@ -19,6 +19,7 @@
 #define WAIT_S 50.0          /* one long poll */
 #define WAIT_PROGRESS_S 0.25 /* where somebody looks on */
 #define CANCEL_MS 2000
+#define FOLDER_BYTES 4096
 
 int job_post(struct service *service, const json_t *body, char id[JOB_ID_BYTES])
 {
@@ -160,23 +161,22 @@ static int make_folder(const char *path)
     return say_error(EXIT_OUTPUT, "cannot make the folder %s: %s", path, strerror(errno));
 }
 
+/* folder is shorter than FOLDER_BYTES. */
 static int write_partition(const json_t *partition, const char *folder)
 {
-    char proof[4096], publics[4096];
+    char proof[FOLDER_BYTES + 16], publics[FOLDER_BYTES + 16];
     int code = make_folder(folder);
     if (code)
         return code;
-    int length = snprintf(proof, sizeof(proof), "%s/proof.json", folder);
+    snprintf(proof, sizeof(proof), "%s/proof.json", folder);
     snprintf(publics, sizeof(publics), "%s/public.json", folder);
-    if (length < 0 || (size_t)length + 1 >= sizeof(proof))
-        return say_error(EXIT_OUTPUT, "the path is too long: %s", folder);
     return output_write_proof(proof, json_object_get(partition, "proof"), publics,
                               json_object_get(partition, "public"));
 }
 
 int job_write(const json_t *job, const char *folder)
 {
-    char path[4096];
+    char path[FOLDER_BYTES];
     const json_t *partitions = json_object_get(job, "partitions");
     size_t count = json_array_size(partitions);
     int code = make_folder(folder);
