@@ -110,6 +110,9 @@ $(BUILD)/tests/gpu-worker/%_test: $(BUILD)/obj/tests/gpu-worker/%_test.o $(call 
 $(BUILD)/tests/gpu-worker/%_test: LDLIBS += -lcrypto
 $(BUILD)/tests/coordinator/%_test: $(BUILD)/obj/tests/coordinator/%_test.o $(call lib,coordinator shm)
 	$(link_test)
+$(BUILD)/tests/client/%_test: $(BUILD)/obj/tests/client/%_test.o $(call lib,client shm kernels)
+	$(link_test)
+$(BUILD)/tests/client/%_test: LDLIBS += -lcurl -ljansson -lcrypto
 # these start the real programs
 $(BUILD)/tests/coordinator/daemon_test $(BUILD)/tests/coordinator/http_test: | $(bin)/coordinator $(bin)/synth-worker
 $(BUILD)/tests/coordinator/%_test: LDLIBS += -levent -linih -ljansson -lcrypto

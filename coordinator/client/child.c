@@ -62,6 +62,8 @@ static void become(const char *path, char *const *argv, const struct child_spec 
         _exit(EXIT_INTERNAL);
     if (place_fds(spec))
         _exit(EXIT_INTERNAL);
+    /* Ours are closed by exec anyway; what we were started with goes too. */
+    close_range((unsigned)spec->fd_count, ~0u, 0);
     signal(SIGPIPE, SIG_DFL);
     sigprocmask(SIG_SETMASK, &none, NULL);
     execv(path, argv);
@@ -84,6 +86,7 @@ int child_start(struct child *child, const struct child_spec *spec)
         return -errno;
     if (pid == 0)
         become(path, argv, spec, parent);
+    setpgid(pid, pid); /* whoever of the two is first */
     *child = (struct child){pid, (int)syscall(SYS_pidfd_open, pid, 0)};
     if (child->pidfd >= 0)
         return 0;

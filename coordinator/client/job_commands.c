@@ -110,7 +110,7 @@ static int add_partition(struct service *service, const char *path, json_t *part
     code = upload_send(service, fd, path, id);
     close(fd);
     if (!code && json_array_append_new(partitions, upload_partition(id, path)))
-        code = say_error(EXIT_USAGE_ERROR, "the file's name is not UTF-8: %s", path);
+        code = say_error(EXIT_MACHINE, "out of memory");
     return code;
 }
 

@@ -44,7 +44,7 @@ static int post(struct service *service, const char *circuit, const char *path, 
     json_t *body =
         json_pack("{s:s,s:[o]}", "circuit", circuit, "partitions", upload_partition(upload, path));
     if (!body)
-        return say_error(EXIT_USAGE_ERROR, "the file's name is not UTF-8: %s", path);
+        return say_error(EXIT_MACHINE, "out of memory");
     code = job_post(service, body, id);
     json_decref(body);
     return code;

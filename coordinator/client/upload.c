@@ -171,12 +171,27 @@ int upload_send(struct service *service, int fd, const char *path, char id[UPLOA
     return code;
 }
 
+/* The name as a JSON string; where it is no UTF-8, with '?' for all that is not ASCII. */
+static json_t *name_as_json(char *name)
+{
+    json_t *value = json_string(name);
+    if (value)
+        return value;
+    for (char *at = name; *at; at++)
+        if ((unsigned char)*at >= 0x80)
+            *at = '?';
+    return json_string(name);
+}
+
 json_t *upload_partition(const char *id, const char *label)
 {
     char name[LABEL_BYTES_MAX + 1];
     size_t length = strlen(label);
-    /* The end of a long path says more than its beginning. */
-    snprintf(name, sizeof(name), "%s",
-             length > LABEL_BYTES_MAX ? label + length - LABEL_BYTES_MAX : label);
-    return json_pack("{s:s,s:o}", "upload", id, "name", json_string_nocheck(say_clean(name)));
+    /* The end of a long path says more than its beginning; it starts with a whole character. */
+    if (length > LABEL_BYTES_MAX)
+        label += length - LABEL_BYTES_MAX;
+    while (length > LABEL_BYTES_MAX && ((unsigned char)*label & 0xc0) == 0x80)
+        label++;
+    snprintf(name, sizeof(name), "%s", label);
+    return json_pack("{s:s,s:o}", "upload", id, "name", name_as_json(say_clean(name)));
 }
