@@ -61,7 +61,7 @@ static void last_words(const struct part *part, char *out, size_t bytes)
     size_t name = strlen(part->program);
     if (!strncmp(line, part->program, name) && !strncmp(line + name, ": ", 2))
         line += name + 2;
-    snprintf(out, bytes, "%s", line);
+    snprintf(out, bytes, "%.*s", (int)bytes - 1, line);
 }
 
 int part_describe_end(struct part *part, char *why, size_t bytes, int *exit_code)
