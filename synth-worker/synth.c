@@ -142,5 +142,6 @@ int synth_run(const char *socket_path)
     log_event("info", "attached", "seat=%u", packet.message.welcome.seat);
     status = serve(&synth);
     seat_enter(synth.page, STAGE_LEAVING, 0, 0, 0);
+    slab_windows_destroy(&synth.windows);
     return exit_code_of(status);
 }
