@@ -77,7 +77,7 @@ int child_start(struct child *child, const struct child_spec *spec)
     int error = find_program(path, spec->program);
     if (error)
         return error;
-    for (int i = 0; spec->arguments[i] && i < ARGUMENTS_MAX - 2; i++)
+    for (int i = 0; i < ARGUMENTS_MAX - 2 && spec->arguments[i]; i++)
         argv[i + 1] = spec->arguments[i];
     pid_t parent = getpid();
     fflush(NULL);

@@ -37,10 +37,12 @@ static const json_t *list_of(const json_t *answer)
 
 static json_t *find(const json_t *answer, const char *name)
 {
-    size_t index;
-    json_t *entry;
-    json_array_foreach(list_of(answer), index,
-                       entry) if (!strcmp(service_text(entry, "name"), name)) return entry;
+    const json_t *list = list_of(answer);
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        json_t *entry = json_array_get(list, i);
+        if (!strcmp(service_text(entry, "name"), name))
+            return entry;
+    }
     return NULL;
 }
 
@@ -121,15 +123,20 @@ int command_circuit_add(const struct arguments *arguments)
     return code;
 }
 
+static void print_circuit(const json_t *entry)
+{
+    const char *error = service_text(entry, "error");
+    printf("%-20s  %-9s  %-8s  %9.0f wires  domain %.0f  %.12s%s%s\n", service_text(entry, "name"),
+           service_text(entry, "state"), service_text(entry, "curve"),
+           service_number(entry, "wires"), service_number(entry, "domain"),
+           service_text(entry, "hash"), *error ? "  " : "", error);
+}
+
 static int print_circuits(const json_t *answer)
 {
-    size_t index;
-    json_t *entry;
-    json_array_foreach(list_of(answer), index, entry) printf(
-        "%-20s  %-9s  %-8s  %9.0f wires  domain %.0f  %.12s%s%s\n", service_text(entry, "name"),
-        service_text(entry, "state"), service_text(entry, "curve"), service_number(entry, "wires"),
-        service_number(entry, "domain"), service_text(entry, "hash"),
-        *service_text(entry, "error") ? "  " : "", service_text(entry, "error"));
+    const json_t *list = list_of(answer);
+    for (size_t i = 0; i < json_array_size(list); i++)
+        print_circuit(json_array_get(list, i));
     return say_flush();
 }
 

@@ -78,10 +78,9 @@ int job_is_final(const json_t *job)
 
 static size_t count_done(const json_t *partitions)
 {
-    size_t index, done = 0;
-    json_t *partition;
-    json_array_foreach(partitions, index, partition) done +=
-        !strcmp(service_text(partition, "state"), "done");
+    size_t done = 0;
+    for (size_t i = 0; i < json_array_size(partitions); i++)
+        done += !strcmp(service_text(json_array_get(partitions, i), "state"), "done");
     return done;
 }
 
@@ -206,11 +205,10 @@ static void print_partition(const json_t *partition)
 
 void job_print(const json_t *job)
 {
-    size_t index;
-    json_t *partition;
     const char *error = service_text(job, "error");
+    const json_t *partitions = json_object_get(job, "partitions");
     printf("%s  %s  %s  %s%s%s\n", service_text(job, "id"), service_text(job, "circuit"),
            service_text(job, "state"), service_text(job, "priority"), *error ? "  " : "", error);
-    json_array_foreach(json_object_get(job, "partitions"), index, partition)
-        print_partition(partition);
+    for (size_t i = 0; i < json_array_size(partitions); i++)
+        print_partition(json_array_get(partitions, i));
 }

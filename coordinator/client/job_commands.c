@@ -73,12 +73,12 @@ int command_cancel(const struct arguments *arguments)
 
 static int print_jobs(const json_t *answer)
 {
-    size_t index;
-    json_t *job;
     const json_t *list = json_is_array(answer) ? answer : json_object_get(answer, "jobs");
-    json_array_foreach(list, index, job)
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const json_t *job = json_array_get(list, i);
         printf("%-16s  %-9s  %-8s  %s\n", service_text(job, "id"), service_text(job, "state"),
                service_text(job, "priority"), service_text(job, "circuit"));
+    }
     return say_flush();
 }
 

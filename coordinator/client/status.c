@@ -13,36 +13,49 @@
 
 #define MIB (1024.0 * 1024.0)
 
-static void print_lanes(const json_t *status)
+/* The columns of a lane's slabs: state and width. */
+static const struct {
+    const char *state;
+    int width;
+} columns[] = {{"free", 4},    {"filling", 7},     {"ready", 5}, {"assigned", 8},
+               {"proving", 7}, {"finalizing", 10}, {"wiping", 6}};
+#define COLUMNS (sizeof(columns) / sizeof(*columns))
+
+static void print_lane(const json_t *lane)
 {
-    static const char *const states[] = {"free",    "filling",    "ready", "assigned",
-                                         "proving", "finalizing", "wiping"};
-    size_t index;
-    json_t *lane;
-    puts(
-        "lane              credits  slabs:  free filling ready assigned proving finalizing wiping");
-    json_array_foreach(json_object_get(status, "lanes"), index, lane)
-    {
-        static const int widths[] = {4, 7, 5, 8, 7, 10, 6};
-        const json_t *credits = json_object_get(lane, "credits");
-        printf("%-16s %3.0f of %-3.0f        ", service_text(lane, "name"),
-               service_number(credits, "available"), service_number(credits, "limit"));
-        for (int i = 0; i < 7; i++)
-            printf(" %*.0f", widths[i], service_number(json_object_get(lane, "slabs"), states[i]));
-        putchar('\n');
-    }
+    const json_t *credits = json_object_get(lane, "credits"),
+                 *slabs = json_object_get(lane, "slabs");
+    printf("%-16s %3.0f of %-3.0f        ", service_text(lane, "name"),
+           service_number(credits, "available"), service_number(credits, "limit"));
+    for (size_t i = 0; i < COLUMNS; i++)
+        printf(" %*.0f", columns[i].width, service_number(slabs, columns[i].state));
+    putchar('\n');
 }
 
-static void print_workers(const json_t *status)
+static void print_lanes(const json_t *lanes)
 {
-    size_t index;
-    json_t *worker;
+    printf("lane              credits  slabs:  ");
+    for (size_t i = 0; i < COLUMNS; i++)
+        printf("%s%s", i ? " " : "", columns[i].state);
+    putchar('\n');
+    for (size_t i = 0; i < json_array_size(lanes); i++)
+        print_lane(json_array_get(lanes, i));
+}
+
+static void print_worker(const json_t *worker)
+{
+    printf("%4.0f  %-5s  %-7.0f  %-8.8s  %-10s  %-16s  %-6.0f  %.1f\n",
+           service_number(worker, "seat"), service_text(worker, "role"),
+           service_number(worker, "pid"), service_text(worker, "device"),
+           service_text(worker, "stage"), service_text(worker, "job"),
+           service_number(worker, "done_total"), service_number(worker, "busy_s"));
+}
+
+static void print_workers(const json_t *workers)
+{
     puts("\nseat  role   pid      device    stage       job               done    busy s");
-    json_array_foreach(json_object_get(status, "workers"), index, worker) printf(
-        "%4.0f  %-5s  %-7.0f  %-8.8s  %-10s  %-16s  %-6.0f  %.1f\n", service_number(worker, "seat"),
-        service_text(worker, "role"), service_number(worker, "pid"), service_text(worker, "device"),
-        service_text(worker, "stage"), service_text(worker, "job"),
-        service_number(worker, "done_total"), service_number(worker, "busy_s"));
+    for (size_t i = 0; i < json_array_size(workers); i++)
+        print_worker(json_array_get(workers, i));
 }
 
 static void print_rest(const json_t *status)
@@ -67,8 +80,8 @@ static int print_status(const json_t *status)
            service_number(status, "uptime_s"),
            json_is_true(json_object_get(status, "draining")) ? ", draining" : "",
            service_number(status, "loop_max_ms"));
-    print_lanes(status);
-    print_workers(status);
+    print_lanes(json_object_get(status, "lanes"));
+    print_workers(json_object_get(status, "workers"));
     print_rest(status);
     return say_flush();
 }

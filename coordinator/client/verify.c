@@ -24,7 +24,7 @@ static int malformed(const char *path, const struct proof_file_why *why)
 
 static int read_vkey(struct verification *this, const char *path)
 {
-    struct proof_file_why why;
+    struct proof_file_why why = {""};
     json_t *root = proof_file_load(path, &why);
     enum file_fault kind = root ? proof_file_vkey(&this->vkey, root, &why) : FILE_MALFORMED;
     json_decref(root);
@@ -71,7 +71,7 @@ static int read_part(struct verification *this, const struct arguments *argument
                      int (*read)(struct verification *, const json_t *, struct proof_file_why *),
                      int *done)
 {
-    struct proof_file_why why;
+    struct proof_file_why why = {""};
     const char *path = arguments->positional[place];
     json_t *root = proof_file_load(path, &why);
     int kind = root ? read(this, root, &why) : FILE_MALFORMED;
