@@ -117,8 +117,7 @@ static struct task *oldest_kept(const struct dispatch *dispatch)
 {
     struct task *task, *oldest = NULL;
 
-    TAILQ_FOREACH(task, &dispatch->tasks, link)
-    {
+    TAILQ_FOREACH (task, &dispatch->tasks, link) {
         if (task->proved && task->slab != SLAB_NONE &&
             (!oldest || task->proved_ns < oldest->proved_ns))
             oldest = task;

@@ -119,8 +119,7 @@ static void recall_staged(struct dispatch *dispatch, uint32_t seat)
 {
     struct task *task;
 
-    TAILQ_FOREACH(task, &dispatch->tasks, link)
-    {
+    TAILQ_FOREACH (task, &dispatch->tasks, link) {
         if (task->slab == SLAB_NONE)
             continue;
         struct slab_word word = task_word(dispatch, task);

@@ -187,8 +187,7 @@ static struct entry *next_to_claim(struct memory *memory, uint32_t lane, uint64_
 {
     struct entry *entry, *next = NULL;
 
-    TAILQ_FOREACH(entry, &memory->active, by_state)
-    {
+    TAILQ_FOREACH (entry, &memory->active, by_state) {
         if (entry->job.lane == lane && entry->unclaimed &&
             (!next || entry_before(entry, next, now_ns, memory->limits.ageing_ns)))
             next = entry;
@@ -364,8 +363,7 @@ static uint64_t memory_position(struct store *store, uint64_t job, uint64_t now_
 
     if (!mine || mine->job.state != JOB_QUEUED)
         return 0;
-    TAILQ_FOREACH(entry, &memory->active, by_state)
-    {
+    TAILQ_FOREACH (entry, &memory->active, by_state) {
         if (entry != mine && entry->job.lane == mine->job.lane &&
             entry_before(entry, mine, now_ns, memory->limits.ageing_ns))
             before += entry->unclaimed;
@@ -379,8 +377,7 @@ static uint64_t memory_overdue(struct store *store, uint64_t now_ns)
     struct entry *entry;
 
     drop_old(memory, now_ns);
-    TAILQ_FOREACH(entry, &memory->active, by_state)
-    {
+    TAILQ_FOREACH (entry, &memory->active, by_state) {
         if (entry->job.deadline_ns && entry->job.deadline_ns <= now_ns)
             return entry->job.id;
     }
@@ -392,8 +389,8 @@ static uint64_t memory_uses_circuit(struct store *store, uint32_t circuit_number
     struct entry *entry;
     uint64_t count = 0;
 
-    TAILQ_FOREACH(entry, &memory_of(store)->active, by_state)
-    count += entry->job.circuit_number == circuit_number;
+    TAILQ_FOREACH (entry, &memory_of(store)->active, by_state)
+        count += entry->job.circuit_number == circuit_number;
     return count;
 }
 
