@@ -43,7 +43,7 @@ static uint32_t sorted_samples(const struct credit_samples *samples, uint32_t de
 
 uint64_t credit_samples_time(const struct credit_samples *samples, uint32_t device)
 {
-    struct credit_sample sorted[CREDIT_SAMPLES];
+    struct credit_sample sorted[CREDIT_SAMPLES] = {0};
     uint32_t count = sorted_samples(samples, device, sorted);
     double sum = 0;
 
