@@ -145,9 +145,9 @@ fuzz-long:
 # ---------------------------------------------------------------- house
 sources = $(shell git ls-files '*.c' '*.h')
 format:
-	clang-format -i $(sources)
+	@clang-format -i $(sources)
 format-check:
-	clang-format --dry-run -Werror $(sources)
+	@clang-format --dry-run -Werror $(sources)
 
 PREFIX ?= /usr/local
 DESTDIR ?=
