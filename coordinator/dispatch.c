@@ -133,9 +133,20 @@ static void tick(struct dispatch *dispatch)
     seats_plan_credits(dispatch);
 }
 
+/* A failed partition fails its job: nothing of it may be handed out in the pass that follows, for
+ * its witnesses go with the first ACTION_FAIL. */
+static void end_failed_jobs(struct dispatch *dispatch, uint32_t first_action)
+{
+    for (uint32_t i = first_action; i < dispatch->actions->count; i++)
+        if (dispatch->actions->list[i].type == ACTION_FAIL)
+            end_job(dispatch, dispatch->actions->list[i].job);
+}
+
 void dispatch_step(struct dispatch *dispatch, const struct dispatch_event *event,
                    struct actions *actions)
 {
+    uint32_t first_action = actions->count;
+
     if (event->now_ns > dispatch->now_ns) /* spans rely on a clock that never goes back */
         dispatch->now_ns = event->now_ns;
     dispatch->actions = actions;
@@ -155,6 +166,7 @@ void dispatch_step(struct dispatch *dispatch, const struct dispatch_event *event
     default:
         take_seat_event(dispatch, event);
     }
+    end_failed_jobs(dispatch, first_action);
     seats_count_loads(dispatch);
     synth_pass(dispatch);
     prove_pass(dispatch);
@@ -196,6 +208,13 @@ uint32_t dispatch_lane_turn(const struct dispatch *dispatch, uint32_t i)
 void dispatch_counters(const struct dispatch *dispatch, struct dispatch_counters *out)
 {
     *out = dispatch->counters;
+}
+
+int dispatch_has_work(const struct dispatch *dispatch, uint32_t seat)
+{
+    const struct seat_load *load = &dispatch->loads[seat];
+
+    return load->filling + load->assigned + load->proving + load->finalizing > 0;
 }
 
 int dispatch_set_aside(const struct dispatch *dispatch, uint32_t seat)

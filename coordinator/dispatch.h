@@ -87,7 +87,7 @@ enum action_type {
     ACTION_CANCEL, /* send CANCEL to seat */
     ACTION_STATE,  /* the partition's state has changed (not to a final one) */
     ACTION_RESULT, /* take over the result that came with this event and queue its commit */
-    ACTION_FAIL    /* the partition has failed for good: fault and text */
+    ACTION_FAIL    /* the partition, and so its job, has failed for good: fault and text */
 };
 
 struct action {
@@ -159,6 +159,8 @@ void dispatch_counters(const struct dispatch *dispatch, struct dispatch_counters
 /* Whether the seat's gpu-worker was charged device_charges times in a row and gets no more work,
  * until another worker sits there. */
 int dispatch_set_aside(const struct dispatch *dispatch, uint32_t seat);
+/* Whether the seat's worker holds a slab that it is to do something with. */
+int dispatch_has_work(const struct dispatch *dispatch, uint32_t seat);
 /* Tasks that dispatch holds (claimed and neither failed nor committed), so that a drain knows when
  * it is done. Those of ended jobs do not count. */
 uint32_t dispatch_tasks(const struct dispatch *dispatch);

@@ -288,6 +288,61 @@ static void test_synth_failures(void **state)
     rig_close(&rig);
 }
 
+/* With a partition its job has failed, and its witnesses are gone: in the same step already nothing
+ * of the job is handed out, and what is held is called back. */
+static void test_failure_fails_the_job(void **state)
+{
+    struct rig rig;
+    struct action fill[2], prove;
+
+    (void)state;
+    rig_open(&rig, 1, 4, &rig_limits);
+    rig_attach(&rig, SYNTH, ROLE_SYNTH);
+    prove = make_ready(&rig, 1);
+    assert_int_equal(prove.job, 0); /* READY, for there is no device */
+    rig_claim(&rig, 1, 1, 0, PRIORITY_NORMAL);
+    fill[0] = rig_take(&rig, ACTION_FILL);
+    rig_claim(&rig, 1, 2, 0, PRIORITY_NORMAL); /* waits for a synth-worker */
+    rig_claim(&rig, 2, 0, 0, PRIORITY_NORMAL);
+    rig_failed(&rig, &fill[0], FAULT_INPUT, 0);
+    assert_int_equal(rig_take(&rig, ACTION_FAIL).partition, 1);
+    fill[1] = rig_take(&rig, ACTION_FILL);
+    assert_int_equal(fill[1].job, 2);
+    assert_int_equal(rig_slabs(&rig, 0, SLAB_READY), 0);
+    rig_job(&rig, EVENT_JOB_ENDED, 1, 0); /* as the store says it afterwards */
+    assert_int_equal(rig.actions.count, 0);
+    assert_int_equal(dispatch_tasks(rig.dispatch), 1);
+    rig_close(&rig);
+}
+
+/* Partitions of a job whose worker dies fail the job; another's slab comes back. */
+static void test_death_fails_the_job(void **state)
+{
+    struct dispatch_limits limits = rig_limits;
+    struct action prove[2], fill;
+    struct rig rig;
+
+    (void)state;
+    limits.deaths = 0;
+    rig_open(&rig, 1, 4, &limits);
+    rig_attach(&rig, SYNTH, ROLE_SYNTH);
+    rig_attach(&rig, SYNTH2, ROLE_SYNTH);
+    rig_attach(&rig, GPU, ROLE_GPU);
+    rig_claim(&rig, 1, 2, 0, PRIORITY_NORMAL);
+    fill = rig_take(&rig, ACTION_FILL);
+    prove[0] = make_partition(&rig, 1, 0);
+    compute(&rig, &prove[0]);
+    prove[1] = make_partition(&rig, 1, 1);
+    rig_say(&rig, EVENT_STARTED, &prove[1]);
+    rig_seat(&rig, EVENT_DIED, GPU);
+    assert_int_equal(rig_take(&rig, ACTION_CANCEL).assignment, fill.assignment);
+    assert_true(rig_count(&rig, ACTION_FAIL) >= 1);
+    rig_say(&rig, EVENT_RELEASED, &fill);
+    assert_int_equal(rig_slabs(&rig, 0, SLAB_FREE), 4);
+    assert_int_equal(dispatch_tasks(rig.dispatch), 0);
+    rig_close(&rig);
+}
+
 /* A FILLED of another generation ends the assignment, and nothing of it is used. */
 static void test_filled_wrongly(void **state)
 {
@@ -919,6 +974,8 @@ int main(void)
         cmocka_unit_test(test_priority_aged),
         cmocka_unit_test(test_lanes_take_turns),
         cmocka_unit_test(test_synth_failures),
+        cmocka_unit_test(test_failure_fails_the_job),
+        cmocka_unit_test(test_death_fails_the_job),
         cmocka_unit_test(test_filled_wrongly),
         cmocka_unit_test(test_gpu_failures),
         cmocka_unit_test(test_gpu_places),
