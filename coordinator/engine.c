@@ -148,6 +148,12 @@ static void on_dead(void *arg, struct worker *worker, const char *obituary, int 
     engine_queue(engine, &event);
 }
 
+static int has_work(void *arg, const struct worker *worker)
+{
+    const struct engine *engine = arg;
+    return dispatch_has_work(engine->dispatch, worker->seat);
+}
+
 /* A proof that cannot be taken over counts as one that failed for a reason of ours. */
 static struct dispatch_event failure_of(const struct worker *worker,
                                         const struct wire_proved *proved, const char *what)
@@ -228,6 +234,9 @@ static void take_message(struct engine *engine, struct worker *worker,
         if (worker->ready)
             return;
         worker->ready = 1;
+    } else if (message->header.type == WIRE_LEAVING) {
+        worker_set_leaving(worker);
+        return;
     } else if (!(worker->role == ROLE_SYNTH ? take_synth(&event, message)
                                             : take_gpu(&event, message))) {
         worker_condemn(worker, "sent a message that its role does not send");
@@ -285,6 +294,7 @@ void engine_init(struct engine *engine, struct dispatch *dispatch, struct store 
     workers->on_packet = on_packet;
     workers->on_leaving = on_leaving;
     workers->on_dead = on_dead;
+    workers->has_work = has_work;
     workers->arg = engine;
 }
 

@@ -64,16 +64,27 @@ static void go_on_ending(struct worker *worker, uint64_t now_ns)
     }
 }
 
+/* The stage whose deadline counts. One that was given work and does not begin it, or wants to leave
+ * and does not end it, hangs in the stage that its work begins with. */
+static uint32_t stage_due(const struct worker *worker, const struct seat_view *view)
+{
+    if (view->stage >= STAGE_WITNESS && view->stage <= STAGE_FINALIZE)
+        return view->stage;
+    if (!worker->workers->has_work(worker->workers->arg, worker))
+        return STAGE_IDLE;
+    return worker->role == ROLE_SYNTH ? STAGE_WITNESS : STAGE_UPLOAD;
+}
+
 static void check_progress(struct worker *worker, const struct seat_view *view, uint64_t now_ns)
 {
-    int works = view->stage < STAGES && view->stage != STAGE_IDLE;
-    uint64_t deadline_ms = works ? worker->workers->config->deadline_ms[view->stage] : 0;
+    uint32_t stage = stage_due(worker, view);
+    uint64_t deadline_ms = worker->workers->config->deadline_ms[stage];
     uint64_t still_ms = (now_ns - worker->moved_ns) / NS_PER_MS;
-    if (view->progress != worker->progress || !works) {
+    if (view->progress != worker->progress || stage == STAGE_IDLE) {
         worker->progress = view->progress;
         worker->moved_ns = now_ns;
     } else if (deadline_ms && still_ms > deadline_ms) {
-        end_hung(worker, seat_stage_name(view->stage), still_ms, now_ns);
+        end_hung(worker, seat_stage_name(stage), still_ms, now_ns);
     }
 }
 

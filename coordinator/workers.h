@@ -72,6 +72,8 @@ struct workers {
     void (*on_leaving)(void *arg, struct worker *worker);
     /* died: 0 where it left in order. Called before its seat is free. */
     void (*on_dead)(void *arg, struct worker *worker, const char *obituary, int died);
+    /* Whether it has been given work that it has not ended. */
+    int (*has_work)(void *arg, const struct worker *worker);
     void *arg;
 };
 

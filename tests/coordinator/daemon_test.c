@@ -376,6 +376,33 @@ static void a_worker_that_hangs_is_ended(void **state)
     rig_stop(&rig);
 }
 
+/* Stopped just before its assignment came: to look at, it is idle. */
+static void a_worker_that_never_begins_is_ended(void **state)
+{
+    struct rig rig;
+    char id[17];
+    (void)state;
+    start_with_circuit(&rig, "[limits]\ndeadline.witness = 300ms\ndeadline.upload = 300ms\n");
+    pid_t synth = fake_spawn(&rig, ROLE_SYNTH, "", FAKE_SLEEPS);
+    pid_t gpu = fake_spawn(&rig, ROLE_GPU, "cpu", FAKE_SLEEPS);
+    rig_await(&rig, "workers.1.seat", 1);
+    usleep(600000); /* idle for longer than any deadline, which is no fault */
+    assert_int_equal(rig_number(&rig, "deaths_total.synth"), 0);
+    assert_int_equal(rig_number(&rig, "deaths_total.gpu"), 0);
+    rig_submit(&rig, 2, "", id);
+    int status = rig_wait(synth);
+    assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM);
+    synth = fake_spawn(&rig, ROLE_SYNTH, "", FAKE_WORKS);
+    status = rig_wait(gpu);
+    assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM);
+    gpu = fake_spawn(&rig, ROLE_GPU, "cpu", FAKE_WORKS);
+    expect_proofs(&rig, id, 2);
+    expect_rest(&rig);
+    fake_kill(synth);
+    fake_kill(gpu);
+    rig_stop(&rig);
+}
+
 /* ---- ends of jobs ---- */
 
 static void a_job_is_cancelled_in_every_stage(void **state)
@@ -550,6 +577,7 @@ int main(void)
         cmocka_unit_test(a_deadly_partition_fails_with_the_obituary),
         cmocka_unit_test(peers_that_speak_nonsense_are_dropped),
         cmocka_unit_test(a_worker_that_hangs_is_ended),
+        cmocka_unit_test(a_worker_that_never_begins_is_ended),
         cmocka_unit_test(a_job_is_cancelled_in_every_stage),
         cmocka_unit_test(a_deadline_ends_its_job),
         cmocka_unit_test(draining_ends_what_it_can),

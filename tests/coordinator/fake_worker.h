@@ -17,6 +17,7 @@ enum fake_manner {
     FAKE_WORKS,
     FAKE_HANGS,         /* takes an assignment, says its stage, and no more; answers CANCEL */
     FAKE_DEAF,          /* the same, and ignores CANCEL and SIGTERM */
+    FAKE_SLEEPS,        /* says nothing of an assignment, and its seat page stays idle */
     FAKE_BLAMES_INPUT,  /* fails every assignment */
     FAKE_BAD_RESULT,    /* a result that is not sealed */
     FAKE_OTHERS_RESULT, /* a result of another partition */
@@ -134,6 +135,8 @@ static inline void fake_prove(struct fake *fake, const struct wire_prove *prove)
 
 static inline void fake_take(struct fake *fake, const union wire_message *message)
 {
+    if (fake->manner == FAKE_SLEEPS && message->header.type != WIRE_LEAVE)
+        return;
     switch (message->header.type) {
     case WIRE_FILL:
         fake_fill(fake, &message->fill);
