@@ -1,6 +1,7 @@
 /*
  * A dispatch over plain memory, for its tests: one call for each event, and a look at the actions
- * of the last step. No process, no clock, no socket.
+ * of the last step. After every step the credit counters are compared with the slab words. No
+ * process, no clock, no socket.
  */
 #ifndef PAWL_TESTS_DISPATCH_RIG_H
 #define PAWL_TESTS_DISPATCH_RIG_H
@@ -250,6 +251,40 @@ static inline struct dispatch_counters rig_counters(const struct rig *rig)
 static inline uint64_t rig_dropped(const struct rig *rig)
 {
     return rig_counters(rig).dropped_messages_total;
+}
+
+/* ---- what most scenarios begin with ---- */
+
+enum { SYNTH = 1, SYNTH2 = 2, GPU = 3, GPU2 = 4 }; /* seats */
+
+/* One synth-worker, one gpu-worker, one lane of four slabs. */
+static inline void rig_open_pair(struct rig *rig)
+{
+    rig_open(rig, 1, 4, &rig_limits);
+    rig_attach(rig, SYNTH, ROLE_SYNTH);
+    rig_attach(rig, GPU, ROLE_GPU);
+}
+
+/* Claims a partition and has it filled; the PROVE that comes, or an action of job 0. */
+static inline struct action rig_make_partition(struct rig *rig, uint64_t job, uint32_t partition)
+{
+    struct action fill;
+
+    rig_claim(rig, job, partition, 0, PRIORITY_NORMAL);
+    fill = rig_take(rig, ACTION_FILL);
+    rig_filled(rig, &fill);
+    return rig_count(rig, ACTION_PROVE) ? rig_take(rig, ACTION_PROVE) : (struct action){0};
+}
+
+static inline struct action rig_make_ready(struct rig *rig, uint64_t job)
+{
+    return rig_make_partition(rig, job, 0);
+}
+
+static inline void rig_compute(struct rig *rig, const struct action *prove)
+{
+    rig_say(rig, EVENT_STARTED, prove);
+    rig_say(rig, EVENT_COMPUTED, prove);
 }
 
 #endif
