@@ -17,9 +17,11 @@
 
 #include "coordinator/clock.h"
 #include "coordinator/config.h"
+#include "coordinator/fd_share.h"
 #include "coordinator/peer.h"
 #include "coordinator/service.h"
 #include "coordinator/uploads.h"
+#include "shm/program.h"
 
 #define HEADER_BYTES_MAX 16384
 #define IDLE_S 120
@@ -141,6 +143,23 @@ static void on_request(struct evhttp_request *request, void *arg)
     clock_leave(http->service->meter, entered_ns);
 }
 
+/* Clients wait in the backlog until others have gone: http_tick accepts again. */
+static void pause_when_full(struct http *http)
+{
+    if (fd_share_has_room(FD_SHARE_CONNECTION, evconnlistener_get_fd(http->listener)))
+        return;
+    evconnlistener_disable(http->listener);
+    log_event("warn", "clients_wait", "why=\"too many connections: raise RLIMIT_NOFILE\"");
+}
+
+/* At each connection, where evhttp asks for a bufferevent; NULL: it makes one itself. */
+static struct bufferevent *on_connection(struct event_base *base, void *arg)
+{
+    (void)base;
+    pause_when_full(arg);
+    return NULL;
+}
+
 /* No fd is left, as a rule: http_tick tries again. */
 static void on_accept_error(struct evconnlistener *listener, void *arg)
 {
@@ -163,6 +182,7 @@ static void configure(struct http *http)
     evhttp_set_timeout(http->evhttp, IDLE_S);
     evhttp_set_allowed_methods(http->evhttp, EVHTTP_REQ_GET | EVHTTP_REQ_POST | EVHTTP_REQ_PUT |
                                                  EVHTTP_REQ_DELETE);
+    evhttp_set_bevcb(http->evhttp, on_connection, http);
     evhttp_set_gencb(http->evhttp, on_request, http);
 }
 
@@ -191,5 +211,6 @@ void http_stop(struct http *http)
 
 void http_tick(struct http *http)
 {
-    evconnlistener_enable(http->listener);
+    if (fd_share_has_room(FD_SHARE_CONNECTION, evconnlistener_get_fd(http->listener)))
+        evconnlistener_enable(http->listener);
 }

@@ -29,7 +29,7 @@ int http_start(struct http *http, struct service *service, int socket);
 void http_stop(struct http *http);
 /* After the configuration has changed. */
 void http_set_limits(struct http *http);
-/* Accepts again after a pause for want of fds; called at each tick. */
+/* Accepts again after a pause for want of fds, once there are some; called at each tick. */
 void http_tick(struct http *http);
 
 /* One request on its way to a handler. */

@@ -15,6 +15,7 @@
 #include <sys/random.h>
 #include <unistd.h>
 
+#include "coordinator/fd_share.h"
 #include "coordinator/store.h"
 
 #define SLOT_BITS 16u
@@ -66,6 +67,8 @@ static int open_upload(struct upload *upload)
     upload->fd = memfd_create("pawl-upload", MFD_CLOEXEC | MFD_ALLOW_SEALING);
     if (upload->fd < 0)
         return -errno;
+    if (!fd_share_has(FD_SHARE_UPLOAD, upload->fd))
+        return -EMFILE;
     upload->sha256 = EVP_MD_CTX_new();
     if (!upload->sha256 || !EVP_DigestInit_ex(upload->sha256, EVP_sha256(), NULL))
         return -ENOMEM;
@@ -185,9 +188,10 @@ static int seal(struct upload *upload)
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return -errno;
-    close(upload->fd);
-    upload->fd = fd;
-    return 0;
+    /* The number stays: it is within the clients' share. */
+    int error = dup3(fd, upload->fd, O_CLOEXEC) < 0 ? -errno : 0;
+    close(fd);
+    return error;
 }
 
 int uploads_finish(struct uploads *uploads, uint64_t id, uint64_t bytes,

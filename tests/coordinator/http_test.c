@@ -4,6 +4,8 @@
  */
 #include "tests/coordinator/daemon_rig.h"
 
+#include <sys/resource.h>
+
 #include "tests/coordinator/fake_worker.h"
 
 static void start_with_circuit(struct rig *rig, const char *extra)
@@ -446,6 +448,73 @@ static void garbage_is_survived(void **state)
     rig_stop(&rig);
 }
 
+/* ---- want of fds ---- */
+
+#define FEW_FDS 128
+#define CLIENTS 200
+
+static void allow_few_fds(const struct rig *rig)
+{
+    const struct rlimit few = {FEW_FDS, FEW_FDS};
+    assert_int_equal(prlimit(rig->pid, RLIMIT_NOFILE, &few, NULL), 0);
+}
+
+/* Clients that ask for nothing take no fd from workers, whose work goes on. */
+static void idle_clients_leave_fds_to_workers(void **state)
+{
+    struct rig rig;
+    char id[17];
+    int idle[CLIENTS];
+    (void)state;
+    start_with_circuit(&rig, "");
+    rig_submit(&rig, 3, "", id);
+    int waiting = start_waiting(&rig, id, "60");
+    rig_sleep_ms(100);
+    allow_few_fds(&rig);
+    for (int i = 0; i < CLIENTS; i++)
+        idle[i] = rig_connect(rig.http, SOCK_STREAM);
+    pid_t synth = fake_spawn(&rig, ROLE_SYNTH, "", FAKE_WORKS);
+    pid_t gpu = fake_spawn(&rig, ROLE_GPU, "cpu", FAKE_WORKS);
+    struct rig_answer answer = rig_read_answer(waiting);
+    rig_expect_text(answer.json, "state", "done");
+    for (size_t i = 0; i < 3; i++)
+        assert_int_equal(
+            rig_number_at(json_array_get(json_object_get(answer.json, "partitions"), i), "deaths"),
+            0);
+    rig_free_answer(&answer);
+    close(waiting);
+    for (int i = 0; i < CLIENTS; i++)
+        close(idle[i]);
+    fake_kill(synth);
+    fake_kill(gpu);
+    rig_stop(&rig);
+}
+
+/* Nor do uploads, finished or not, and they leave connections their share. */
+static void uploads_leave_fds_to_others(void **state)
+{
+    struct rig rig;
+    struct rig_answer answer = {0};
+    char id[17];
+    int opened = 0, status = 0;
+    (void)state;
+    rig_start(&rig, RIG_LANE);
+    allow_few_fds(&rig);
+    for (int i = 0; i < 10; i++)
+        rig_upload(&rig, "w", id);
+    for (; status != 503 && opened < FEW_FDS; opened++) {
+        answer = rig_http(&rig, "POST", "/v1/uploads", "");
+        status = answer.status;
+        if (status == 503)
+            assert_non_null(strstr(answer.body, "RLIMIT_NOFILE"));
+        rig_free_answer(&answer);
+    }
+    assert_in_range(opened, 10, FEW_FDS / 2);
+    assert_true(rig_count_fds(&rig) <= FEW_FDS / 2 + 4);
+    assert_int_equal(rig_status_of(&rig, "GET", "/healthz", NULL), 200);
+    rig_stop(&rig);
+}
+
 /* ---- HUP ---- */
 
 static void limits_are_read_again(void **state)
@@ -489,6 +558,8 @@ int main(void)
         cmocka_unit_test(paths_and_methods_are_told_apart),
         cmocka_unit_test(bodies_are_bounded),
         cmocka_unit_test(garbage_is_survived),
+        cmocka_unit_test(idle_clients_leave_fds_to_workers),
+        cmocka_unit_test(uploads_leave_fds_to_others),
         cmocka_unit_test(limits_are_read_again),
     };
     signal(SIGPIPE, SIG_IGN);
