@@ -175,9 +175,12 @@ static int read_socket(struct worker *worker, int *leave)
     }
 }
 
+/* Said before anything is given back: else that would come again at once, as work unasked back. */
 static void begin_leaving(struct worker *worker, const char *why)
 {
+    union wire_message leaving = {0};
     log_event("info", "leaving", "why=%s", why);
+    outbox_post(worker->context.outbox, &leaving, WIRE_LEAVING, -1);
     inbox_leave(&worker->context);
 }
 

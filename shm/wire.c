@@ -37,6 +37,7 @@ static const struct wire_kind kinds[WIRE_TYPES] = {
     [WIRE_CANCEL] = {"cancel", sizeof(struct wire_step), 0},
     [WIRE_RELEASED] = {"released", sizeof(struct wire_step), 0},
     [WIRE_LEAVE] = {"leave", sizeof(struct wire_simple), 0},
+    [WIRE_LEAVING] = {"leaving", sizeof(struct wire_simple), 0},
 };
 
 static const struct wire_kind *kind_of(uint32_t type)

@@ -18,12 +18,14 @@
  *                    <───────  CANCEL {assignment}
  *     RELEASED                                  ───────>
  *                    <───────  FORGET {hash}, LEAVE
+ *     LEAVING                                   ───────>
  *
  * Exactly one of FILLED, PROVED, FAILED, RELEASED ends an assignment.
  *
  * An assignment number is given once in a coordinator's life. CANCEL of an assignment that has
  * already ended is ignored by the worker (its end is on the way). FORGET unmaps an image once
- * nothing assigned uses it. LEAVE: end what is assigned, then exit 0.
+ * nothing assigned uses it. LEAVE: end what is assigned, then exit 0. LEAVING: a gpu-worker takes no
+ * more and gives back what it has not begun, by its own signal or by LEAVE.
  */
 /* clang-format on */
 #ifndef PAWL_SHM_WIRE_H
@@ -61,6 +63,7 @@ enum wire_type {
     WIRE_CANCEL,
     WIRE_RELEASED,
     WIRE_LEAVE,
+    WIRE_LEAVING,
     WIRE_TYPES
 };
 
@@ -108,7 +111,7 @@ struct wire_refused {
     char why[WIRE_TEXT_BYTES];
 };
 
-struct wire_simple { /* READY, LEAVE */
+struct wire_simple { /* READY, LEAVE, LEAVING */
     struct wire_header header;
 };
 

@@ -449,6 +449,7 @@ static void leave_with_work(void (*tell)(struct fake *fake))
     expect_step(&fake, WIRE_STARTED, 0);
     wait_arrived();
     tell(&fake);
+    assert_string_equal(wire_type_name(fake_receive(&fake, &packet)), "leaving");
     expect_step(&fake, WIRE_RELEASED, 1);
     expect_step(&fake, WIRE_RELEASED, 2);
     fake_assign(&fake, &fake.order[1]); /* crossed the LEAVE */

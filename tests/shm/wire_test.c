@@ -46,6 +46,7 @@ static const struct {
     {WIRE_CANCEL, "cancel", sizeof(struct wire_step), 0},
     {WIRE_RELEASED, "released", sizeof(struct wire_step), 0},
     {WIRE_LEAVE, "leave", sizeof(struct wire_simple), 0},
+    {WIRE_LEAVING, "leaving", sizeof(struct wire_simple), 0},
 };
 #define TYPES (sizeof(types) / sizeof(types[0]))
 
