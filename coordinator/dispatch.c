@@ -115,7 +115,7 @@ static void take_seat_event(struct dispatch *dispatch, const struct dispatch_eve
     if (event->type == EVENT_ATTACHED)
         seat_attached(dispatch, event->seat, event->attached.role);
     else if (event->type == EVENT_DIED)
-        end_seat(dispatch, event->seat, event->died.obituary);
+        end_seat(dispatch, event);
     else if (seat->role == ROLE_NONE)
         drop_message(dispatch);
     else if (event->type == EVENT_READY)

@@ -73,6 +73,7 @@ struct dispatch_event {
         struct wire_failed failed;
         struct {
             const char *obituary; /* signal or exit code, stage, last words: one line, borrowed */
+            int left;             /* in order: what it was given then, it never began */
         } died;
         struct {
             uint64_t job;

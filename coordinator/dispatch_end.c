@@ -36,17 +36,20 @@ void end_job(struct dispatch *dispatch, uint64_t job)
 struct death {
     struct dispatch *dispatch;
     const char *obituary;
+    bool left; /* it left in order, and charges nobody */
 };
 
 /* Its synth-worker died: the slab is FREE. */
-static void lose_filling(struct dispatch *dispatch, struct task *task, const char *obituary)
+static void lose_filling(const struct death *death, struct task *task)
 {
+    struct dispatch *dispatch = death->dispatch;
+
     dispatch->slab_task[task->slab] = NULL;
     task->slab = SLAB_NONE;
     task->assignment = 0;
     if (task->ended)
         task_drop(dispatch, task);
-    else if (!task_charge_death(dispatch, task, obituary))
+    else if (death->left || !task_charge_death(dispatch, task, death->obituary))
         task_requeue(dispatch, task);
 }
 
@@ -77,17 +80,18 @@ static void lose_slab(void *arg, uint32_t slab, int was_state, uint64_t generati
     if (!task)
         return;
     if (was_state == SLAB_FILLING)
-        lose_filling(death->dispatch, task, death->obituary);
+        lose_filling(death, task);
     else
         lose_proof(death->dispatch, task, was_state, death->obituary);
 }
 
-void end_seat(struct dispatch *dispatch, uint32_t seat, const char *obituary)
+void end_seat(struct dispatch *dispatch, const struct dispatch_event *event)
 {
-    struct death death = {dispatch, obituary ? obituary : "it left no word"};
+    const char *obituary = event->died.obituary;
+    struct death death = {dispatch, obituary ? obituary : "it left no word", event->died.left};
 
-    ledger_reclaim(dispatch->control, seat, lose_slab, &death);
-    dispatch->seats[seat] = (struct seat){.role = ROLE_NONE};
+    ledger_reclaim(dispatch->control, event->seat, lose_slab, &death);
+    dispatch->seats[event->seat] = (struct seat){.role = ROLE_NONE};
 }
 
 /* FINALIZING, or READY where the prover died since. */

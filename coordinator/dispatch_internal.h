@@ -143,7 +143,7 @@ void prove_released(struct dispatch *dispatch, struct task *task,
 
 /* ---- ends ---- */
 void end_job(struct dispatch *dispatch, uint64_t job);
-void end_seat(struct dispatch *dispatch, uint32_t seat, const char *obituary);
+void end_seat(struct dispatch *dispatch, const struct dispatch_event *event);
 /* The slab of a proved task is given up as soon as few enough results wait for the disk. */
 void end_proved(struct dispatch *dispatch, struct task *task);
 void end_committed(struct dispatch *dispatch, uint64_t job, uint32_t partition);

@@ -145,6 +145,7 @@ static void on_dead(void *arg, struct worker *worker, const char *obituary, int 
               "role=%s seat=%u pid=%d obituary=%s", worker->role == ROLE_SYNTH ? "synth" : "gpu",
               worker->seat, (int)worker->pid, log_quote(quoted, sizeof(quoted), obituary));
     event.died.obituary = obituary;
+    event.died.left = !died;
     engine_queue(engine, &event);
 }
 

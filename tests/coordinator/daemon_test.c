@@ -403,6 +403,61 @@ static void a_worker_that_never_begins_is_ended(void **state)
     rig_stop(&rig);
 }
 
+/* No partition of the job was charged with anything but `deaths` deaths in all. */
+static void expect_charges(const struct rig *rig, const char *id, long deaths)
+{
+    json_t *job = rig_job(rig, id, 20), *partition;
+    size_t index;
+    json_array_foreach(json_object_get(job, "partitions"), index, partition)
+    {
+        assert_int_equal(rig_number_at(partition, "attempts"), 0);
+        deaths -= rig_number_at(partition, "deaths");
+    }
+    assert_int_equal(deaths, 0);
+    json_decref(job);
+}
+
+static void what_a_leaving_gpu_worker_gives_back_is_not_charged(void **state)
+{
+    struct rig rig;
+    char id[17];
+    (void)state;
+    start_with_circuit(&rig, "[limits]\nattempts = 1\n");
+    fake_spawn(&rig, ROLE_SYNTH, "", FAKE_WORKS);
+    pid_t leaving = fake_spawn(&rig, ROLE_GPU, "cpu", FAKE_GIVES_BACK);
+    rig_await(&rig, "workers.1.pid", leaving);
+    rig_submit(&rig, 3, "", id);
+    rig_await(&rig, "lanes.0.slabs.ready", 1); /* nobody takes them, and the job lives */
+    fake_spawn(&rig, ROLE_GPU, "other", FAKE_WORKS);
+    rig_await(&rig, "lanes.0.slabs.free", 2);
+    fake_kill(leaving);
+    expect_proofs(&rig, id, 3);
+    expect_charges(&rig, id, 1);
+    expect_rest(&rig);
+    rig_stop(&rig);
+}
+
+static void what_a_leaving_synth_worker_did_not_read_is_not_charged(void **state)
+{
+    struct rig rig;
+    char id[17];
+    (void)state;
+    start_with_circuit(&rig, "[limits]\ndeaths = 0\n");
+    for (int i = 0; i < 3; i++) {
+        pid_t leaving = fake_spawn(&rig, ROLE_SYNTH, "", FAKE_LEAVES_LATE);
+        if (i == 0)
+            rig_submit(&rig, 1, "", id);
+        assert_int_equal(rig_wait_exit(leaving), 0);
+        rig_await(&rig, "jobs.running", 1);
+    }
+    fake_spawn(&rig, ROLE_SYNTH, "", FAKE_WORKS);
+    fake_spawn(&rig, ROLE_GPU, "cpu", FAKE_WORKS);
+    expect_proofs(&rig, id, 1);
+    expect_charges(&rig, id, 0);
+    expect_rest(&rig);
+    rig_stop(&rig);
+}
+
 /* ---- ends of jobs ---- */
 
 static void a_job_is_cancelled_in_every_stage(void **state)
@@ -578,6 +633,8 @@ int main(void)
         cmocka_unit_test(peers_that_speak_nonsense_are_dropped),
         cmocka_unit_test(a_worker_that_hangs_is_ended),
         cmocka_unit_test(a_worker_that_never_begins_is_ended),
+        cmocka_unit_test(what_a_leaving_gpu_worker_gives_back_is_not_charged),
+        cmocka_unit_test(what_a_leaving_synth_worker_did_not_read_is_not_charged),
         cmocka_unit_test(a_job_is_cancelled_in_every_stage),
         cmocka_unit_test(a_deadline_ends_its_job),
         cmocka_unit_test(draining_ends_what_it_can),

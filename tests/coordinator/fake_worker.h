@@ -10,6 +10,7 @@
 #include "shm/seat.h"
 #include "shm/wire.h"
 
+#include <poll.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 
@@ -23,7 +24,9 @@ enum fake_manner {
     FAKE_OTHERS_RESULT, /* a result of another partition */
     FAKE_GARBAGE,       /* answers an assignment with bytes that are no message, and stays */
     FAKE_WRONG_ROLE,    /* answers with a message that its role does not send */
-    FAKE_LEAVES         /* says READY, then leaves in order */
+    FAKE_LEAVES,        /* says READY, then leaves in order */
+    FAKE_LEAVES_LATE,   /* the same, once it has an assignment, which it does not read */
+    FAKE_GIVES_BACK /* begins one, and leaves when it has another: gives that and later ones back */
 };
 
 #define FAKE_PROOF "{\"pi_a\":[\"1\",\"2\",\"1\"],\"protocol\":\"groth16\",\"curve\":\"bn128\"}"
@@ -67,6 +70,7 @@ static inline int fake_misbehave(struct fake *fake, uint64_t assignment, uint32_
     switch (fake->manner) {
     case FAKE_HANGS:
     case FAKE_DEAF:
+    case FAKE_GIVES_BACK:
         fake->hangs_at = assignment;
         return 1;
     case FAKE_BLAMES_INPUT:
@@ -114,9 +118,18 @@ static inline int fake_result(struct fake *fake, const struct wire_prove *prove,
     return result_create(&header, FAKE_PROOF, strlen(FAKE_PROOF), FAKE_PUBLIC, strlen(FAKE_PUBLIC));
 }
 
+static inline void fake_give_back(struct fake *fake, const struct wire_prove *prove)
+{
+    union wire_message leaving = {0};
+    wire_send(fake->socket, &leaving, WIRE_LEAVING, NULL, 0);
+    fake_send_step(fake, WIRE_RELEASED, prove->assignment, prove->slab, prove->generation);
+}
+
 static inline void fake_prove(struct fake *fake, const struct wire_prove *prove)
 {
     union wire_message message = {0};
+    if (fake->hangs_at && fake->manner == FAKE_GIVES_BACK)
+        fake_give_back(fake, prove);
     if (fake->hangs_at)
         return;
     fake_send_step(fake, WIRE_STARTED, prove->assignment, prove->slab, prove->generation);
@@ -190,7 +203,9 @@ static inline void fake_run(const char *path, enum worker_role role, const char 
     signal(SIGTERM, manner == FAKE_DEAF ? SIG_IGN : SIG_DFL);
     seat_enter(fake.page, STAGE_IDLE, 0, 0, 0);
     wire_send(fake.socket, &message, WIRE_READY, NULL, 0);
-    if (manner == FAKE_LEAVES) {
+    if (manner == FAKE_LEAVES_LATE)
+        poll(&(struct pollfd){.fd = fake.socket, .events = POLLIN}, 1, -1);
+    if (manner == FAKE_LEAVES || manner == FAKE_LEAVES_LATE) {
         seat_enter(fake.page, STAGE_LEAVING, 0, 0, 0);
         _exit(0);
     }
