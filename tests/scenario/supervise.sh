@@ -144,6 +144,22 @@ begin_supervise
 check 'and a new start works' wait_for 5 all_up 2
 stop_and_judge 'the new one' 0
 
+# The same below a parent that waits for nobody: it stays a zombie.
+begin
+# shellcheck disable=SC2016 # the inner shell's
+start careless /bin/sh -c '/bin/sh "$0/supervise" --config "$0/pawl.ini" & echo $! >"$0/super"; exec sleep 100' "$fake"
+careless=$started_pid
+wait_for 5 all_up 2
+kill -KILL "$(cat "$fake/super")"
+wait_for 3 has_live coordinator 0
+for pid in $(live synth-worker) $(live gpu-worker); do
+    kill -KILL "$pid"
+done
+sleep 1.5
+is 'kill -9 of supervise, and nobody waits for it: nothing is started again' '1 2 1' \
+    "$(starts coordinator) $(starts synth-worker) $(starts gpu-worker)"
+kill "$careless"
+
 # ---- pauses ----
 
 begin
