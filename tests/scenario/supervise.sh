@@ -118,6 +118,18 @@ sleep 0.3
 kill -TTIN "$super"
 check 'TTIN after none' wait_for 3 has_live synth-worker 1
 
+# Pairs so close that one comes while the other's keeper is being started.
+turn=0
+while [ $turn -lt 40 ]; do
+    kill -TTIN "$super"
+    sleep "0.00$((turn % 7 + 3))"
+    kill -TTOU "$super"
+    sleep 0.08
+    turn=$((turn + 1))
+done
+sleep 1
+check 'as many TTIN as TTOU change nothing' wait_for 3 has_live synth-worker 1
+
 # ---- kill -9 of each ----
 
 for program in synth-worker gpu-worker coordinator; do
