@@ -178,7 +178,8 @@ static void put_memory(struct json_writer *json, const struct service *service,
 
 /* ---- circuits ---- */
 
-const char *json_curve_name(unsigned curve)
+/* "BN254" and "BLS12-381" as circom's tools name them: "bn128", "bls12381". */
+static const char *curve_name(unsigned curve)
 {
     return curve == 1 ? "bn128" : curve == 2 ? "bls12381" : NULL;
 }
@@ -193,7 +194,7 @@ static void put_circuit(struct json_writer *json, const struct circuit_name *nam
     jsonw_open(json, '{');
     jsonw_put_text(json, "name", name->name);
     jsonw_put_text(json, "hash", hash);
-    jsonw_put_text(json, "curve", name->current ? json_curve_name(circuit->curve) : "");
+    jsonw_put_text(json, "curve", name->current ? curve_name(circuit->curve) : "");
     jsonw_put_uint(json, "wires", circuit->wires);
     jsonw_put_uint(json, "public", circuit->public_count);
     jsonw_put_uint(json, "domain", circuit->domain);

@@ -37,7 +37,11 @@ static const char *find_mismatch(const struct assignment *assignment)
     return NULL;
 }
 
-int prover_check_slab(struct assignment *assignment, char *why, unsigned bytes)
+/*
+ * Copies the slab's header out and compares it with the assignment and the key: 0, or -EBADMSG with
+ * the mismatch in words in why[bytes]. (A stale slab would give a valid proof of another witness.)
+ */
+static int check_slab(struct assignment *assignment, char *why, unsigned bytes)
 {
     const char *what = NULL;
     if (slab_check(&assignment->header, assignment->slab, assignment->slab_bytes, &what)) {
@@ -125,7 +129,7 @@ static void prove(struct context *context, struct assignment *assignment)
 {
     char why[WIRE_TEXT_BYTES];
     activity_enter(context->activity, SIDE_PROVER, STAGE_UPLOAD, &assignment->order);
-    if (prover_check_slab(assignment, why, sizeof(why))) {
+    if (check_slab(assignment, why, sizeof(why))) {
         end_failed(context, assignment, FAULT_INTERNAL, STAGE_UPLOAD, why);
         return;
     }

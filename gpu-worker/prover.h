@@ -10,16 +10,9 @@
 #ifndef PAWL_GPU_WORKER_PROVER_H
 #define PAWL_GPU_WORKER_PROVER_H
 
-struct assignment;
 struct context;
 
 /* Thread body; arg is the struct context. Closes the desk at its end. */
 void *prover_main(void *context);
-
-/*
- * Copies the slab's header out and compares it with the assignment and the key: 0, or -EBADMSG with
- * the mismatch in words in why[bytes]. (A stale slab would give a valid proof of another witness.)
- */
-int prover_check_slab(struct assignment *assignment, char *why, unsigned bytes);
 
 #endif

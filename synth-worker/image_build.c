@@ -1,7 +1,7 @@
 /*
  * Makes a circuit image from a proving key in memory. Called by compile.c and by tests. The points'
  * bytes are the same in key and image; they are copied to their aligned place and checked there.
- * A SIGKILL leaves a half-made file under a temporary name (image_write.h).
+ * A SIGKILL leaves a half-made file under a temporary name (image_draft.c).
  */
 #include "synth-worker/image_build.h"
 
@@ -14,8 +14,17 @@
 #include "kernels/curves.h"
 #include "shm/program.h"
 #include "shm/slab.h"
+#include "synth-worker/coefficients.h"
 #include "synth-worker/complaint.h"
 #include "synth-worker/points.h"
+#include "synth-worker/zkey.h"
+
+/* What an image of a key will be. */
+struct image_plan {
+    struct zkey zkey;
+    struct coefficient_counts counts;
+    struct image_header header; /* whole but for IMAGE_SUBGROUPS_CHECKED */
+};
 
 /* Which section of the key becomes which of the image. */
 static const struct point_section {
@@ -93,8 +102,12 @@ static int fill_header(struct image_plan *plan, const uint8_t *hash, struct comp
     return 0;
 }
 
-int image_plan(struct image_plan *plan, const struct binfile_source *key,
-               const uint8_t hash[IMAGE_HASH_BYTES], struct complaint *complaint)
+/*
+ * Checks the key's structure (sections, lengths, coefficients) and lays the image out. `key` is in
+ * memory (source.bytes) and must outlive the plan; `hash` is the SHA-256 of its bytes. 0 or -errno.
+ */
+static int make_plan(struct image_plan *plan, const struct binfile_source *key,
+                     const uint8_t hash[IMAGE_HASH_BYTES], struct complaint *complaint)
 {
     int status = zkey_open(&plan->zkey, key, complaint);
     if (!status)
@@ -165,8 +178,13 @@ static void place_matrices(const struct image_plan *plan, void *out)
     coefficients_place(&plan->zkey, &plan->counts, matrix);
 }
 
-int image_build(const struct image_plan *plan, void *out, int subgroups, struct parallel *parallel,
-                struct complaint *complaint)
+/*
+ * Builds the image into `out`: header.file_bytes zeroed bytes, 64-byte aligned. Checks all points;
+ * with `subgroups`, their subgroups too, and flags it in the header. 0 or -errno; after an error
+ * `out` holds no image.
+ */
+static int build(const struct image_plan *plan, void *out, int subgroups, struct parallel *parallel,
+                 struct complaint *complaint)
 {
     int status = copy_points(plan, out, parallel, complaint);
     if (!status && subgroups)
@@ -199,7 +217,7 @@ static int build_mapped(int fd, const struct image_plan *plan, int subgroups,
     void *out = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (out == MAP_FAILED)
         return complain_space(complaint, errno, bytes);
-    int status = image_build(plan, out, subgroups, parallel, complaint);
+    int status = build(plan, out, subgroups, parallel, complaint);
     *header = *(struct image_header *)out;
     munmap(out, bytes);
     return status;
@@ -210,7 +228,7 @@ int image_build_file(int fd, const struct binfile_source *key, const uint8_t has
                      struct complaint *complaint)
 {
     struct image_plan plan;
-    int status = image_plan(&plan, key, hash, complaint);
+    int status = make_plan(&plan, key, hash, complaint);
     if (status)
         return status;
     return build_mapped(fd, &plan, subgroups, parallel, header, complaint);

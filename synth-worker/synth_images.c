@@ -95,11 +95,3 @@ void synth_images_forget(struct synth_images *images, const uint8_t hash[IMAGE_H
     else
         drop(images, (uint32_t)known);
 }
-
-void synth_images_destroy(struct synth_images *images)
-{
-    while (images->count)
-        drop(images, images->count - 1);
-    free(images->image);
-    *images = (struct synth_images){0};
-}

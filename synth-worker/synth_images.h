@@ -30,6 +30,5 @@ const struct image *synth_images_use(struct synth_images *images,
                                      const uint8_t hash[IMAGE_HASH_BYTES]);
 void synth_images_release(struct synth_images *images);
 void synth_images_forget(struct synth_images *images, const uint8_t hash[IMAGE_HASH_BYTES]);
-void synth_images_destroy(struct synth_images *images);
 
 #endif

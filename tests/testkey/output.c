@@ -34,7 +34,7 @@ void output_u32(struct output *output, uint32_t value)
     output_bytes(output, &value, sizeof(value));
 }
 
-void output_u64(struct output *output, uint64_t value)
+static void output_u64(struct output *output, uint64_t value)
 {
     output_bytes(output, &value, sizeof(value));
 }

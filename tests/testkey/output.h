@@ -24,7 +24,6 @@ void output_section(struct output *output, uint32_t id);
 void output_end_section(struct output *output);
 void output_bytes(struct output *output, const void *bytes, size_t count);
 void output_u32(struct output *output, uint32_t value);
-void output_u64(struct output *output, uint64_t value);
 void output_close(struct output *output);
 
 /* witness: plain */
