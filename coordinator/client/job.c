@@ -56,16 +56,13 @@ int job_get(struct service *service, const char *id, double wait_s, json_t **job
     return code;
 }
 
-int job_cancel(struct service *service, const char *id)
+int job_cancel(struct service *service, const char *id, json_t **job)
 {
     char path[512];
-    json_t *answer;
     int code = job_path(path, sizeof(path), id);
     if (code)
         return code;
-    code = service_call(service, "DELETE", path, NULL, &answer);
-    json_decref(answer);
-    return code;
+    return service_call(service, "DELETE", path, NULL, job);
 }
 
 int job_is_final(const json_t *job)

@@ -19,7 +19,8 @@ int job_get(struct service *service, const char *id, double wait_s, json_t **job
  * job: EXIT_CANCELLED.
  */
 int job_wait(struct service *service, const char *id, json_t **job);
-int job_cancel(struct service *service, const char *id);
+/* *job as it is afterwards, owned by the caller: one that was final already stays what it was. */
+int job_cancel(struct service *service, const char *id, json_t **job);
 
 /* 1 where nothing more will happen to it. */
 int job_is_final(const json_t *job);

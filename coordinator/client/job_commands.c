@@ -58,15 +58,14 @@ int command_job(const struct arguments *arguments)
 int command_cancel(const struct arguments *arguments)
 {
     struct service service;
+    json_t *job = NULL;
     int code = service_open(&service, arguments);
     if (code)
         return code;
-    code = job_cancel(&service, arguments->positional[0]);
-    if (!code && options_value(arguments, "--json")) {
-        json_t *answer = json_pack("{s:s}", "cancelled", arguments->positional[0]);
-        code = say_json(answer);
-        json_decref(answer);
-    }
+    code = job_cancel(&service, arguments->positional[0], &job);
+    if (!code)
+        code = show(arguments, job);
+    json_decref(job);
     service_close(&service);
     return code;
 }

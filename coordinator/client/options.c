@@ -63,6 +63,11 @@ static int read_option(struct arguments *arguments, int argc, char **argv, int *
     return 0;
 }
 
+static const char *space_before(const char *text)
+{
+    return *text ? " " : "";
+}
+
 static int check_count(const struct arguments *arguments)
 {
     const struct command *command = arguments->command;
@@ -70,8 +75,8 @@ static int check_count(const struct arguments *arguments)
         return say_error(EXIT_USAGE_ERROR, "arguments are missing; usage: pawl %s %s",
                          command->name, command->arguments);
     if (command->most >= 0 && arguments->count > command->most)
-        return say_error(EXIT_USAGE_ERROR, "too many arguments; usage: pawl %s %s", command->name,
-                         command->arguments);
+        return say_error(EXIT_USAGE_ERROR, "too many arguments; usage: pawl %s%s%s", command->name,
+                         space_before(command->arguments), command->arguments);
     return 0;
 }
 
@@ -118,7 +123,8 @@ int options_number(const struct arguments *arguments, const char *name, unsigned
 
 void options_help(const struct command *command)
 {
-    printf("usage: pawl %s %s\n\n%s\n", command->name, command->arguments, command->summary);
+    printf("usage: pawl %s%s%s\n\n%s\n", command->name, space_before(command->arguments),
+           command->arguments, command->summary);
     for (const struct option_spec *spec = command_options(command); spec->name; spec++) {
         char left[40];
         if (spec->kind == OPTION_LATER)

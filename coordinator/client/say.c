@@ -43,7 +43,8 @@ int say_flush(void)
 
 int say_json(const json_t *value)
 {
-    json_dumpf(value, stdout, JSON_COMPACT | JSON_ENCODE_ANY);
+    /* The 15 digits that a double keeps of any decimal: 5.998 stays 5.998. */
+    json_dumpf(value, stdout, JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(15));
     putchar('\n');
     return say_flush();
 }

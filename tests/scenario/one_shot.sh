@@ -171,6 +171,8 @@ for command in prove verify vkey 'circuit add' 'circuit list' 'circuit remove' s
     status trace; do
     # shellcheck disable=SC2086 # two words
     check "pawl $command --help" "$pawl" $command --help
+    # shellcheck disable=SC2086 # two words
+    is "... no line ends in a space" '' "$("$pawl" $command --help | grep ' $')"
 done
 for program in pawl coordinator synth-worker gpu-worker; do
     check "$program --help" "$bin/$program" --help

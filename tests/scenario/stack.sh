@@ -49,7 +49,7 @@ check 'one partition goes to DIR itself' "$pawl" submit bn128-mul2 "$mul2/w1.wtn
 check '... verifies' "$pawl" verify "$mul2/vkey.json" "$work/one/public.json" "$work/one/proof.json"
 # shellcheck disable=SC2046 # a list of words without spaces
 id=$("$pawl" submit bn128-pos10 $(yes "$fixtures/bn128/pos10/w1.wtns" | head -n 40))
-check 'cancel' "$pawl" cancel "$id"
+is 'cancel shows the job' 'cancelled' "$("$pawl" cancel "$id" --json | jq -r .state)"
 fails_with 'a cancelled job: 130' 130 cancelled "$pawl" job "$id" --wait
 fails_with 'a lying zkey is refused: 1' 1 lie.zkey sh -c \
     "python3 tests/scenario/lib.py zkey_point '$mul2/key.zkey' '$work/lie.zkey' &&
@@ -72,6 +72,8 @@ kill -TTIN "$supervise_pid"
 check 'TTIN: one more' wait_for 5 joined 4
 kill -TTOU "$supervise_pid"
 check 'TTOU: one less' wait_for 5 joined 3
+is 'numbers are printed as the coordinator tells them' '' \
+    "$("$pawl" status --json | grep -oE '\.[0-9]{4,}')"
 is 'nobody is counted as dead' 0 "$("$pawl" status --json | jq '.deaths_total | .synth + .gpu')"
 stop_stack 'TERM'
 finish
