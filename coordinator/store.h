@@ -4,7 +4,7 @@
  *
  * All calls come from the loop's thread. An answer comes through a callback on that thread, during
  * the call or later; what it points to is valid during the callback. A job's bytes (its witnesses)
- * belong to the store from store_accept on.
+ * belong to the store from `accept` on.
  */
 #ifndef PAWL_COORDINATOR_STORE_H
 #define PAWL_COORDINATOR_STORE_H
@@ -51,7 +51,7 @@ struct store_job {
     struct store_partition *partitions;
 };
 
-/* What store_accept needs; the witness fds become the store's, whatever it answers. */
+/* What `accept` needs; the witness fds become the store's, whatever it answers. */
 struct store_spec {
     char circuit[STORE_NAME_BYTES];
     uint32_t circuit_number;
