@@ -7,6 +7,8 @@
 
 /* From now on the three signals only make interrupt_fd() readable. 0 or -errno. */
 int interrupt_open(void);
+/* They strike again; for a command that has nothing to undo and reads where it cannot wait. */
+void interrupt_close(void);
 /* For poll; -1 where interrupt_open was not called. */
 int interrupt_fd(void);
 /* 1 once a signal has come. */

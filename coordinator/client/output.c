@@ -8,21 +8,25 @@
 #include <fcntl.h>
 #include <libgen.h>
 #include <limits.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "coordinator/client/interrupt.h"
 #include "coordinator/client/say.h"
 #include "shm/program.h"
+
+#define READER_POLL_MS 50 /* how often a FIFO without a reader is tried again */
 
 /* One output on its way. */
 struct pending {
     const struct output *output;
     char target[PATH_MAX];    /* links resolved: the file is replaced, not the link */
     char temp[PATH_MAX + 32]; /* "": none */
-    int exists, special;
+    int exists, special, fifo;
     int placed, exchanged;
 };
 
@@ -55,7 +59,31 @@ static int look(struct pending *pending, const char *path)
     if (pending->exists && S_ISDIR(status.st_mode))
         return -EISDIR;
     pending->special = pending->exists && !S_ISREG(status.st_mode);
+    pending->fifo = pending->exists && S_ISFIFO(status.st_mode);
     return 0;
+}
+
+/* The one absolute name of what stands, or would stand, at the path. 0 or -errno. */
+static int resolve(char out[PATH_MAX], const char *path)
+{
+    char folder[PATH_MAX], real[PATH_MAX], copy[PATH_MAX];
+    if (realpath(path, out))
+        return 0;
+    int error = folder_of(folder, path);
+    if (error)
+        return error;
+    if (!realpath(folder, real))
+        return -errno;
+    strcpy(copy, path);
+    return snprintf(out, PATH_MAX, "%s/%s", real, basename(copy)) < PATH_MAX ? 0 : -ENAMETOOLONG;
+}
+
+int output_replaces(const char *path, const char *other)
+{
+    char one[PATH_MAX], two[PATH_MAX];
+    struct pending pending = {0};
+    return look(&pending, path) == 0 && !pending.special && resolve(one, path) == 0 &&
+           resolve(two, other) == 0 && strcmp(one, two) == 0;
 }
 
 int output_check(const char *path)
@@ -70,10 +98,25 @@ int output_check(const char *path)
     return error ? cannot_write(path, -error) : 0;
 }
 
+/* Until fd (-1: nothing) takes bytes, or ms have passed. 0, or -EINTR if a signal wants an end. */
+static int wait_to_write(int fd, int ms)
+{
+    struct pollfd wait[2] = {{fd, POLLOUT, 0}, {interrupt_fd(), POLLIN, 0}};
+    if (poll(wait, 2, ms) < 0 && errno != EINTR)
+        return -errno;
+    return wait[1].revents ? -EINTR : 0;
+}
+
 static int write_all(int fd, const char *text, size_t bytes)
 {
     while (bytes) {
         ssize_t wrote = write(fd, text, bytes);
+        if (wrote < 0 && errno == EAGAIN) {
+            int error = wait_to_write(fd, -1);
+            if (error)
+                return error;
+            continue;
+        }
         if (wrote < 0 && errno == EINTR)
             continue;
         if (wrote < 0)
@@ -140,13 +183,28 @@ static int place(struct pending *pending)
     return 0;
 }
 
+/* Never blocks: a FIFO's reader may never come, and a signal must still end us. fd or -errno. */
+static int open_special(const struct pending *pending)
+{
+    for (;;) {
+        int fd = open(pending->target, O_WRONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+        if (fd >= 0)
+            return fd;
+        if (errno != ENXIO || !pending->fifo)
+            return -errno;
+        int error = wait_to_write(-1, READER_POLL_MS);
+        if (error)
+            return error;
+    }
+}
+
 static int write_special(struct pending *pending)
 {
     if (!pending->special)
         return 0;
-    int fd = open(pending->target, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+    int fd = open_special(pending);
     if (fd < 0)
-        return -errno;
+        return fd;
     int error = write_all(fd, pending->output->text, pending->output->bytes);
     close(fd);
     return error;
@@ -206,6 +264,8 @@ int output_write(const struct output *outputs, int count)
     if (!error)
         error = for_all(pending, count, write_special, &at);
     finish(pending, count, error);
+    if (error == -EINTR)
+        return say_error(EXIT_CANCELLED, "interrupted");
     return error ? cannot_write(outputs[at].path, -error) : 0;
 }
 

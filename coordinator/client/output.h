@@ -3,8 +3,9 @@
  *
  * Each is written beside its place under a name of its own, synced, and then renamed; where a later
  * one of the set fails, the earlier are put back as they were. Devices and FIFOs (/dev/stdout) are
- * written to directly, after the others stand. A SIGKILL during the last milliseconds may leave a
- * file ".NAME.pawl-XXXXXX" beside the target and one of two files new.
+ * written to directly, after the others stand; a signal ends the wait for their reader. A SIGKILL
+ * during that wait, or the last milliseconds, may leave a file ".NAME.pawl-XXXXXX" beside the
+ * target and one of two files new.
  */
 #ifndef PAWL_CLIENT_OUTPUT_H
 #define PAWL_CLIENT_OUTPUT_H
@@ -24,8 +25,12 @@ struct output {
  * having said why not. */
 int output_check(const char *path);
 
-/* Writes all `count` (at most OUTPUTS_MAX). 0, or EXIT_OUTPUT having said why; nothing has changed
- * then. */
+/* 1 if an output at path would take the place of the file at `other`, by whatever names the two go
+ * (which need not exist); 0 too where path is a device or a FIFO. */
+int output_replaces(const char *path, const char *other);
+
+/* Writes all `count` (at most OUTPUTS_MAX). 0, or EXIT_OUTPUT or EXIT_CANCELLED having said why;
+ * nothing has changed then. */
 int output_write(const struct output *outputs, int count);
 
 /* proof.json and public.json at the two paths, byte for byte in snarkjs's form. */

@@ -145,9 +145,15 @@ static int check_device(const char *device)
 
 static int check_outputs(char *const *positional)
 {
-    if (!strcmp(positional[PROOF], positional[PUBLIC]))
+    if (!strcmp(positional[PROOF], positional[PUBLIC]) ||
+        output_replaces(positional[PUBLIC], positional[PROOF]))
         return say_error(EXIT_USAGE_ERROR, "proof and public signals need two files, not %s twice",
                          positional[PROOF]);
+    for (int output = PROOF; output <= PUBLIC; output++)
+        for (int input = KEY; input <= WITNESS; input++)
+            if (output_replaces(positional[output], positional[input]))
+                return say_error(EXIT_USAGE_ERROR, "%s is an input and cannot be an output too",
+                                 positional[output]);
     int code = output_check(positional[PROOF]);
     return code ? code : output_check(positional[PUBLIC]);
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "coordinator/client/commands.h"
+#include "coordinator/client/interrupt.h"
 #include "coordinator/client/options.h"
 #include "coordinator/client/proof_file.h"
 #include "coordinator/client/say.h"
@@ -86,6 +87,7 @@ int command_verify(const struct arguments *arguments)
 {
     struct verification this = {0};
     int done = 1;
+    interrupt_close();
     int code = read_vkey(&this, arguments->positional[0]);
     if (!code)
         code = read_part(&this, arguments, 1, read_publics, &done);

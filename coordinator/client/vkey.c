@@ -11,6 +11,7 @@
 #include "coordinator/client/output.h"
 #include "coordinator/client/say.h"
 #include "coordinator/client/synth_command.h"
+#include "shm/program.h"
 
 #define VKEY_BYTES_MAX ((size_t)1 << 30)
 
@@ -19,6 +20,8 @@ int command_vkey(const struct arguments *arguments)
     char *words[] = {"--export-vkey", arguments->positional[0], NULL};
     const char *path = arguments->positional[1];
     struct child_output output;
+    if (output_replaces(path, arguments->positional[0]))
+        return say_error(EXIT_USAGE_ERROR, "%s is an input and cannot be an output too", path);
     int code = output_check(path);
     if (code)
         return code;

@@ -9,13 +9,17 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "coordinator/client/folders.h"
+#include "coordinator/client/interrupt.h"
 #include "coordinator/client/output.h"
 #include "shm/program.h"
 
@@ -127,6 +131,71 @@ static void devices_are_written_to(void **state)
     assert_holds("b", "second");
 }
 
+/* The three signals must end the wait for a FIFO's reader, and for one that reads no further. */
+static void signals_end_the_wait_for_a_reader(void **state)
+{
+    (void)state;
+    char *text = calloc(1, 1 << 20);
+    assert_int_equal(mkfifo("fifo", 0600), 0);
+    put("b", "old");
+    assert_int_equal(interrupt_open(), 0);
+    raise(SIGTERM);
+    assert_int_equal(write_two("b", "fifo"), EXIT_CANCELLED);
+    assert_holds("b", "old");
+    int reader = open("fifo", O_RDONLY | O_NONBLOCK);
+    struct output outputs[2] = {{"b", "new", 3}, {"fifo", text, 1 << 20}};
+    assert_int_equal(output_write(outputs, 2), EXIT_CANCELLED);
+    assert_holds("b", "old");
+    assert_int_equal(count_files(), 2);
+    close(reader);
+    sigset_t set;
+    int signal;
+    sigemptyset(&set);
+    sigaddset(&set, SIGTERM);
+    assert_int_equal(sigwait(&set, &signal), 0);
+    interrupt_close();
+    free(text);
+}
+
+static void a_fifo_gets_all_however_late_its_reader(void **state)
+{
+    (void)state;
+    char got[16] = "";
+    assert_int_equal(mkfifo("fifo", 0600), 0);
+    pid_t child = fork();
+    if (!child) {
+        usleep(150000);
+        int fd = open("fifo", O_RDONLY);
+        _exit(read(fd, got, sizeof(got)) == 6 && !memcmp(got, "second", 6) ? 0 : 1);
+    }
+    assert_int_equal(write_two("a", "fifo"), 0);
+    int status;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+}
+
+/* One file by two names is one file, whether it is there yet or not. */
+static void one_file_is_known_by_any_name(void **state)
+{
+    (void)state;
+    char path[PATH_MAX];
+    snprintf(path, sizeof(path), "%s/a", folder);
+    for (int there = 0; there < 2; there++) {
+        assert_true(output_replaces("a", "a"));
+        assert_true(output_replaces("a", "./a"));
+        assert_true(output_replaces(".//a", path));
+        assert_false(output_replaces("a", "b"));
+        assert_false(output_replaces("a", "no/a"));
+        assert_false(output_replaces("a", ""));
+        assert_false(output_replaces("", "a"));
+        put("a", "old");
+    }
+    assert_int_equal(symlink("a", "link"), 0);
+    assert_true(output_replaces("link", "a"));
+    assert_true(output_replaces("a", "link"));
+    assert_false(output_replaces("/dev/null", "/dev/null"));
+}
+
 static void links_stay(void **state)
 {
     (void)state;
@@ -193,6 +262,9 @@ int main(void)
                                        IN_FOLDER(neither_where_the_second_has_no_folder),
                                        IN_FOLDER(the_first_is_put_back),
                                        IN_FOLDER(devices_are_written_to),
+                                       IN_FOLDER(signals_end_the_wait_for_a_reader),
+                                       IN_FOLDER(a_fifo_gets_all_however_late_its_reader),
+                                       IN_FOLDER(one_file_is_known_by_any_name),
                                        IN_FOLDER(links_stay),
                                        IN_FOLDER(folders_and_long_names_are_refused),
                                        IN_FOLDER(checks_before_long_work),

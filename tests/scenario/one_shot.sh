@@ -151,6 +151,28 @@ echo old >"$out/real.json"
 check 'a link as output' "$pawl" prove "$key" "$w" "$out/link.json" "$out/public.json"
 check '... stays a link' test -L "$out/link.json"
 check '... to the file that it was' grep -q pi_a "$out/real.json"
+forget
+cp "$key" "$out/k.zkey"
+cp "$w" "$out/w.wtns"
+two='need two files'
+fails_with 'one output by two names: 64' 64 "$two" "$pawl" prove "$key" "$w" "$out/a" "$out/./a"
+for file in k.zkey w.wtns; do
+    fails_with "$file as output of itself: 64" 64 'is an input' "$pawl" prove "$out/k.zkey" "$out/w.wtns" \
+        "$out/../out/$file" "$out/b"
+done
+fails_with 'a key as output of vkey: 64' 64 'is an input' "$pawl" vkey "$out/k.zkey" "$out/./k.zkey"
+check '... all is as it was' cmp "$key" "$out/k.zkey"
+check '... the witness too' cmp "$w" "$out/w.wtns"
+rm "$out/k.zkey" "$out/w.wtns"
+mkfifo "$out/fifo"
+ends_at_term() { # ARGUMENTS: pawl waits, and a TERM alone ends it
+    timeout -k 5 2 "$pawl" "$@" 2>"$work/said"
+    [ $? -eq 124 ]
+}
+check 'TERM ends the wait for the reader of an output' ends_at_term prove "$key" "$w" "$out/fifo" "$out/b"
+check 'TERM ends verify at a FIFO' ends_at_term verify "$out/fifo" "$out/b" "$out/b"
+rm -f "$out/fifo" "$out/link.json" "$out/real.json"
+is '... and no output is there' '' "$(ls -A "$out")"
 "$pawl" prove "$key" "$w" /dev/stdout "$out/public.json" >"$out/proof.json"
 check 'a proof to /dev/stdout' verify "$mul2/vkey.json"
 
