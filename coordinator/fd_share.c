@@ -8,11 +8,12 @@
 #include <unistd.h>
 
 #define RESERVE_MAX 1024u
+#define SHARED_MIN 64u /* a limit below this serves one client: there is nothing to share out */
 
 int fd_share_has(enum fd_share share, int fd)
 {
     struct rlimit files;
-    if (getrlimit(RLIMIT_NOFILE, &files))
+    if (getrlimit(RLIMIT_NOFILE, &files) || files.rlim_cur < SHARED_MIN)
         return 1;
     rlim_t reserve = files.rlim_cur / 4 < RESERVE_MAX ? files.rlim_cur / 4 : RESERVE_MAX;
     if (share == FD_SHARE_UPLOAD)

@@ -4,7 +4,8 @@
  * received is lost. So clients get a share of RLIMIT_NOFILE, and the rest is never theirs.
  *
  * A new fd has the lowest number that is free, so its number says how many are open: nothing is
- * counted, and nothing can be counted wrong.
+ * counted, and nothing can be counted wrong. Below a limit of 64, enough for a private instance and
+ * its one client, nothing is held back.
  */
 #ifndef PAWL_COORDINATOR_FD_SHARE_H
 #define PAWL_COORDINATOR_FD_SHARE_H
