@@ -108,7 +108,8 @@ static inline void rig_attach(struct rig *rig, uint32_t seat, enum worker_role r
 /* DIED, LEAVING */
 static inline void rig_seat(struct rig *rig, enum event_type type, uint32_t seat)
 {
-    rig_step(rig, (struct dispatch_event){.type = type, .seat = seat, .died = {"signal 9"}});
+    rig_step(rig,
+             (struct dispatch_event){.type = type, .seat = seat, .died = {.obituary = "signal 9"}});
 }
 
 /* JOB_ENDED, COMMITTED */

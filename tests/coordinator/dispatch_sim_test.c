@@ -286,7 +286,8 @@ static void die(struct sim *sim, uint32_t seat)
     sim->workers[seat].alive = false;
     sim->workers[seat].count = 0;
     sim->deaths++;
-    step(sim, (struct dispatch_event){.type = EVENT_DIED, .seat = seat, .died = {"signal 9"}});
+    step(sim, (struct dispatch_event){
+                  .type = EVENT_DIED, .seat = seat, .died = {.obituary = "signal 9"}});
     end_failed_jobs(sim);
 }
 
