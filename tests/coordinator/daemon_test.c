@@ -423,7 +423,7 @@ static void what_a_leaving_gpu_worker_gives_back_is_not_charged(void **state)
     char id[17];
     (void)state;
     start_with_circuit(&rig, "[limits]\nattempts = 1\n");
-    fake_spawn(&rig, ROLE_SYNTH, "", FAKE_WORKS);
+    rig_await(&rig, "workers.0.pid", fake_spawn(&rig, ROLE_SYNTH, "", FAKE_WORKS));
     pid_t leaving = fake_spawn(&rig, ROLE_GPU, "cpu", FAKE_GIVES_BACK);
     rig_await(&rig, "workers.1.pid", leaving);
     rig_submit(&rig, 3, "", id);
