@@ -123,7 +123,7 @@ scenarios := $(filter-out tests/scenario/lib.%,$(wildcard tests/scenario/*.sh te
 check:
 	@conf/install-deps check
 	@$(MAKE) --no-print-directory -j $$(nproc) programs unit-tests
-	@BUILD_DIR=$(BUILD) tests/run $(unit_tests) $(scenarios)
+	@BUILD_DIR=$(BUILD) TEST_JOBS=$$(nproc) tests/run $(scenarios) $(unit_tests)
 
 demo:
 	@conf/install-deps demo
