@@ -45,6 +45,12 @@ struct proof_sums {
     struct g1 c, h;
 };
 
+/* The points that a witness multiplies, packed: one for each wire in a, b1 and b2; one for each
+ * private wire (the first of them is wire `first_private`) in c. */
+struct witness_points {
+    const void *a, *b1, *b2, *c;
+};
+
 /* What assembly and checking need of a key. `ic` has public_count + 1 packed G1 points and is
  * borrowed. */
 struct verification_key {
@@ -122,6 +128,16 @@ struct curve {
     int (*msm_g2)(struct g2 *out, const void *points, const uint64_t *scalars, size_t count,
                   void *scratch, struct parallel *parallel);
     size_t (*msm_scratch_bytes)(enum group group, size_t count, unsigned threads);
+    /*
+     * The four sums of a proof over one witness (plain, `wires` elements): a, b1, b2 and c of
+     * `out`; h stays as it was. first_private <= wires. The same scalars three or four times, so
+     * that a form may sort them once. Scratch: witness_sums_scratch_bytes(wires, first_private,
+     * threads), 64-byte aligned. 0 or -ECANCELED.
+     */
+    int (*witness_sums)(struct proof_sums *out, const struct witness_points *points,
+                        const uint64_t *witness, size_t wires, size_t first_private, void *scratch,
+                        struct parallel *parallel);
+    size_t (*witness_sums_scratch_bytes)(size_t wires, size_t first_private, unsigned threads);
 
     /* ---- number-theoretic transform ---- */
     /* Tables for a domain of 2^log2_domain (1 <= log2_domain < two_adicity): bytes, and made into

@@ -28,5 +28,9 @@ int CURVE_FN(msm_g1)(struct g1 *out, const void *points, const uint64_t *scalars
 int CURVE_FN(msm_g2)(struct g2 *out, const void *points, const uint64_t *scalars, size_t count,
                      void *scratch, struct parallel *parallel);
 size_t CURVE_FN(msm_scratch_bytes)(enum group group, size_t count, unsigned threads);
+int CURVE_FN(witness_sums)(struct proof_sums *out, const struct witness_points *points,
+                           const uint64_t *witness, size_t wires, size_t first_private,
+                           void *scratch, struct parallel *parallel);
+size_t CURVE_FN(witness_sums_scratch_bytes)(size_t wires, size_t first_private, unsigned threads);
 
 #endif
