@@ -20,6 +20,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "coordinator/disk_thread.h"
 #include "coordinator/listener.h"
 #include "coordinator/store.h"
 #include "shm/program.h"
@@ -156,6 +157,9 @@ static int make_engine(struct loop *loop)
     if (!service->store || !service->dispatch || !service->base ||
         waiters_init(&loop->waiters, service->base, http_answer_waiter, service))
         return say(EXIT_MACHINE, "no memory to start with");
+    int error = disk_thread_start(&service->disk, service->base, &loop->meter);
+    if (error)
+        return say(EXIT_MACHINE, "no second thread: %s", strerror(-error));
     workers_init(&loop->workers, service->base, &loop->meter, &loop->region, &loop->config);
     uploads_init(&loop->uploads, service->store, loop->config.queued_bytes);
     engine_init(&loop->engine, service->dispatch, service->store, &loop->workers, &loop->circuits,
@@ -283,6 +287,8 @@ void loop_stop(struct loop *loop)
 {
     struct service *service = &loop->service;
     service->stopping = 1;
+    if (service->disk) /* who waits for a commit has its answer */
+        disk_thread_drain(service->disk);
     if (loop->http.evhttp)
         unlink(loop->http_path);
     http_stop(&loop->http);
@@ -294,6 +300,7 @@ void loop_stop(struct loop *loop)
     uploads_free(&loop->uploads);
     workers_free(&loop->workers);
     engine_free(&loop->engine);
+    disk_thread_stop(service->disk);
     if (service->store)
         service->store->destroy(service->store);
     if (service->dispatch)

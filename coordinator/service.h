@@ -10,6 +10,7 @@ struct attach;
 struct circuits;
 struct clock_meter;
 struct config;
+struct disk_thread;
 struct dispatch;
 struct engine;
 struct event_base;
@@ -24,6 +25,7 @@ struct service {
     struct clock_meter *meter;
     const struct config *config;
     struct region *region;
+    struct disk_thread *disk;
     struct store *store;
     struct dispatch *dispatch;
     struct engine *engine;
