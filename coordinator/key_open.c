@@ -5,52 +5,20 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/openat2.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
-#include "coordinator/config.h"
+#include "coordinator/path_roots.h"
 
 /* O_NONBLOCK: a FIFO must not stop the loop. */
 #define OPEN_FLAGS (O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
 
-/* What of path comes below root, or NULL. */
-static const char *below(const char *path, const char *root)
-{
-    size_t length = strlen(root);
-    while (length > 1 && root[length - 1] == '/')
-        length--;
-    if (strncmp(path, root, length) != 0 || (length > 1 && path[length] != '/'))
-        return NULL;
-    path += length;
-    while (*path == '/')
-        path++;
-    return *path ? path : NULL;
-}
-
-static int open_below(const char *root, const char *rest)
-{
-    struct open_how how = {.flags = OPEN_FLAGS, .resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS};
-    int folder = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
-    if (folder < 0)
-        return -errno;
-    int fd = (int)syscall(SYS_openat2, folder, rest, &how, sizeof(how));
-    int error = fd < 0 ? -errno : 0;
-    close(folder);
-    return error ? error : fd;
-}
-
 static int open_for_others(const struct config *config, const char *path)
 {
-    for (uint32_t i = 0; i < config->path_root_count; i++) {
-        const char *rest = below(path, config->path_roots[i]);
-        if (rest)
-            return open_below(config->path_roots[i], rest);
-    }
-    return -EPERM;
+    const char *rest, *root = path_roots_find(config, path, &rest);
+    return root ? path_roots_open(root, rest, 0) : -EPERM;
 }
 
 static int check_regular(int fd)
