@@ -53,7 +53,8 @@ struct config {
     uint32_t lane_count;
     uint64_t queued_jobs, queued_bytes;
     uint32_t attempts, deaths, device_charges;
-    uint64_t deadline_ms[16]; /* by enum worker_stage; 0: none */
+    uint64_t program_memory_bytes, program_output_bytes; /* of a witness program */
+    uint64_t deadline_ms[16];                            /* by enum worker_stage; 0: none */
 };
 
 /* Fills defaults, then reads the file (NULL: defaults only). 0, or -EINVAL / -errno with one line

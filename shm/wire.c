@@ -38,6 +38,7 @@ static const struct wire_kind kinds[WIRE_TYPES] = {
     [WIRE_RELEASED] = {"released", sizeof(struct wire_step), 0},
     [WIRE_LEAVE] = {"leave", sizeof(struct wire_simple), 0},
     [WIRE_LEAVING] = {"leaving", sizeof(struct wire_simple), 0},
+    [WIRE_FILL_INPUT] = {"fill_input", sizeof(struct wire_fill), 2},
 };
 
 static const struct wire_kind *kind_of(uint32_t type)
@@ -67,6 +68,7 @@ static void settle_texts(union wire_message *message)
         settle_text(message->refused.why, sizeof(message->refused.why));
         break;
     case WIRE_FILL:
+    case WIRE_FILL_INPUT:
         settle_text(message->fill.label, sizeof(message->fill.label));
         break;
     case WIRE_FAILED:

@@ -12,6 +12,7 @@
  *     READY                                     ───────>  (gpu: slabs mapped and registered)
  *                    <───────  IMAGE {hash} + image fd, before its first use by this worker
  *                    <───────  FILL {assignment, slab ...} + witness fd, to a synth-worker
+ *                              or FILL_INPUT {the same} + input fd, program folder
  *     FILLED | FAILED                           ───────>
  *                    <───────  PROVE {assignment, slab ...}, to a gpu-worker
  *     STARTED, COMPUTED, PROVED + result | FAILED ─────>
@@ -64,6 +65,7 @@ enum wire_type {
     WIRE_RELEASED,
     WIRE_LEAVE,
     WIRE_LEAVING,
+    WIRE_FILL_INPUT,
     WIRE_TYPES
 };
 
@@ -121,7 +123,11 @@ struct wire_image {
     uint8_t hash[HASH_BYTES];
 };
 
-/* fd: the witness file (wtns bytes), read-only, position not shared with anybody. */
+/*
+ * FILL: fd: the witness file (wtns bytes), read-only, position not shared with anybody.
+ * FILL_INPUT: fds: the input (JSON bytes) likewise, and the folder of the circuit's witness program
+ * (`program`, and `program.dat` where it has one), which makes the witness of the input.
+ */
 struct wire_fill {
     struct wire_header header;
     uint64_t assignment;
@@ -134,6 +140,9 @@ struct wire_fill {
     uint32_t rows;  /* enum rows_place */
     uint32_t reserved;
     uint8_t hash[HASH_BYTES];
+    /* Limits of the witness program; 0 in FILL. */
+    uint64_t program_deadline_ms; /* 0: none */
+    uint64_t program_memory_bytes, program_output_bytes;
     char
         label[WIRE_LABEL_BYTES]; /* the witness's name for error texts, e.g. the user's file name */
 };

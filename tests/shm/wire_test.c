@@ -47,6 +47,7 @@ static const struct {
     {WIRE_RELEASED, "released", sizeof(struct wire_step), 0},
     {WIRE_LEAVE, "leave", sizeof(struct wire_simple), 0},
     {WIRE_LEAVING, "leaving", sizeof(struct wire_simple), 0},
+    {WIRE_FILL_INPUT, "fill_input", sizeof(struct wire_fill), 2},
 };
 #define TYPES (sizeof(types) / sizeof(types[0]))
 
