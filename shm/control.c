@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "shm/credit.h"
 #include "shm/slab.h"
 #include "shm/trace.h"
 
@@ -24,12 +25,17 @@ static uint64_t round_up(uint64_t bytes, uint64_t unit)
     return (bytes + unit - 1) / unit * unit;
 }
 
-static uint32_t count_slabs(const struct lane_spec *lanes, uint32_t lane_count)
+static uint32_t room_of(const struct lane_spec *lane)
+{
+    return lane->slab_room > lane->slab_count ? lane->slab_room : lane->slab_count;
+}
+
+static uint32_t count_room(const struct lane_spec *lanes, uint32_t lane_count)
 {
     uint32_t slabs = 0;
 
     for (uint32_t i = 0; i < lane_count; i++)
-        slabs += lanes[i].slab_count;
+        slabs += room_of(&lanes[i]);
     return slabs;
 }
 
@@ -42,7 +48,7 @@ static int lanes_fit(const struct lane_spec *lanes, uint32_t lane_count)
     for (uint32_t i = 0; i < lane_count; i++) {
         uint64_t count = lanes[i].slab_count;
 
-        slabs += count;
+        slabs += room_of(&lanes[i]);
         if (slabs > SLABS_MAX || lanes[i].slab_bytes > SLABS_BYTES_MAX)
             return 0;
         if (count && round_up(lanes[i].slab_bytes, SLAB_PAGE_BYTES) > left / count)
@@ -69,7 +75,7 @@ uint64_t control_bytes(const struct lane_spec *lanes, uint32_t lane_count)
 
     if (!lanes_fit(lanes, lane_count))
         return 0;
-    compute_layout(&layout, lane_count, count_slabs(lanes, lane_count));
+    compute_layout(&layout, lane_count, count_room(lanes, lane_count));
     return layout.bytes;
 }
 
@@ -96,29 +102,40 @@ static void lay_out_lane(struct control_lane *lane, const struct lane_spec *spec
     uint32_t credits = spec->credits < spec->slab_count ? spec->credits : spec->slab_count;
 
     put_text(lane->name, sizeof(lane->name), spec->name);
-    lane->slab_bytes = round_up(spec->slab_bytes, SLAB_PAGE_BYTES);
     lane->first_slab = first_slab;
-    lane->slab_count = spec->slab_count;
+    lane->slab_room = room_of(spec);
     lane->priorities = spec->priorities;
     lane->rows = spec->rows;
     atomic_init(&lane->credit.limit, credits);
     atomic_init(&lane->credit.available, credits);
 }
 
-/* Returns the offset behind the lane's last slab. */
-static uint64_t lay_out_slabs(struct control_slab *slabs, const struct control_lane *lane,
-                              uint32_t lane_number, uint64_t offset)
+static void lay_out_words(struct control_slab *slabs, const struct control_lane *lane,
+                          uint32_t lane_number)
 {
     struct slab_word word = {.state = SLAB_FREE, .seat = SEAT_NONE, .generation = 0};
 
-    for (uint32_t i = 0; i < lane->slab_count; i++) {
+    for (uint32_t i = 0; i < lane->slab_room; i++) {
         struct control_slab *slab = &slabs[lane->first_slab + i];
 
         atomic_init(&slab->word, slab_word_pack(word));
-        slab->offset = offset;
-        slab->bytes = lane->slab_bytes;
         slab->lane = lane_number;
-        offset += lane->slab_bytes;
+    }
+}
+
+/* Returns the offset behind the lane's last slab. */
+static uint64_t place_slabs(struct control_slab *slabs, struct control_lane *lane,
+                            const struct lane_spec *spec, uint64_t offset)
+{
+    lane->slab_bytes = round_up(spec->slab_bytes, SLAB_PAGE_BYTES);
+    lane->slab_count = spec->slab_count;
+    for (uint32_t i = 0; i < lane->slab_room; i++) {
+        struct control_slab *slab = &slabs[lane->first_slab + i];
+        int is_planned = i < lane->slab_count;
+
+        slab->offset = is_planned ? offset : 0;
+        slab->bytes = is_planned ? lane->slab_bytes : 0;
+        offset += slab->bytes;
     }
     return offset;
 }
@@ -149,17 +166,18 @@ void control_lay_out(void *memory, const struct lane_spec *lanes, uint32_t lane_
     uint32_t first_slab = 0;
 
     assert(lanes_fit(lanes, lane_count));
-    compute_layout(&layout, lane_count, count_slabs(lanes, lane_count));
+    compute_layout(&layout, lane_count, count_room(lanes, lane_count));
     lay_out_header(header, &layout, backing, build_id);
     header->lane_count = lane_count;
-    header->slab_count = count_slabs(lanes, lane_count);
+    header->slab_count = count_room(lanes, lane_count);
     header->slabs_bytes = control_slabs_bytes(lanes, lane_count);
     struct control_lane *lane = (void *)((char *)memory + layout.lanes);
     struct control_slab *slabs = (void *)((char *)memory + layout.slabs);
     for (uint32_t i = 0; i < lane_count; i++) {
         lay_out_lane(&lane[i], &lanes[i], first_slab);
-        offset = lay_out_slabs(slabs, &lane[i], i, offset);
-        first_slab += lanes[i].slab_count;
+        lay_out_words(slabs, &lane[i], i);
+        offset = place_slabs(slabs, &lane[i], &lanes[i], offset);
+        first_slab += lane[i].slab_room;
     }
     /* Pairs with control_view: who sees the version sees the whole object. */
     atomic_store_explicit(&header->version, CONTROL_LAYOUT, memory_order_release);
@@ -197,26 +215,35 @@ static int header_fits(const struct control_header *header, uint64_t bytes)
 static int lane_fits(const struct control_lane *lane, uint32_t slab_count)
 {
     return memchr(lane->name, 0, sizeof(lane->name)) && lane->first_slab <= slab_count &&
-           lane->slab_count <= slab_count - lane->first_slab;
+           lane->slab_room <= slab_count - lane->first_slab;
 }
 
-static int slab_fits(const struct control *control, const struct control_slab *slab)
-{
-    uint64_t object_bytes = control->header->slabs_bytes;
-
-    return slab->lane < control->header->lane_count && slab->offset % SLAB_PAGE_BYTES == 0 &&
-           slab->offset <= object_bytes && slab->bytes <= object_bytes - slab->offset;
-}
-
+/* What a plan changes is not looked at: it may change now. */
 static int tables_fit(const struct control *control)
 {
     for (uint32_t i = 0; i < control->header->lane_count; i++)
         if (!lane_fits(&control->lanes[i], control->header->slab_count))
             return 0;
     for (uint32_t i = 0; i < control->header->slab_count; i++)
-        if (!slab_fits(control, &control->slabs[i]))
+        if (control->slabs[i].lane >= control->header->lane_count)
             return 0;
     return 1;
+}
+
+void control_plan(struct control *control, const struct lane_spec *lanes, uint32_t lane_count)
+{
+    uint64_t offset = 0;
+
+    assert(lane_count == control->header->lane_count && lanes_fit(lanes, lane_count));
+    for (uint32_t i = 0; i < control->header->slab_count; i++)
+        assert(slab_word_load(control, i).state == SLAB_FREE);
+    for (uint32_t i = 0; i < lane_count; i++) {
+        assert(lanes[i].slab_count <= control->lanes[i].slab_room);
+        if (credit_limit(control, i))
+            credit_set_limit(control, i, 0);
+        offset = place_slabs(control->slabs, &control->lanes[i], &lanes[i], offset);
+    }
+    control->header->slabs_bytes = control_slabs_bytes(lanes, lane_count);
 }
 
 int control_view(struct control *control, void *memory, uint64_t bytes)

@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 #define CONTROL_MAGIC UINT64_C(0x314c54434c574150) /* "PAWLCTL1" */
-#define CONTROL_LAYOUT 1u
+#define CONTROL_LAYOUT 2u
 #define CACHE_LINE 64
 #define LANE_NAME_BYTES 32
 #define LANES_MAX 16u
@@ -53,9 +53,10 @@ _Static_assert(sizeof(struct control_credit) == CACHE_LINE, "one credit counter,
 
 struct control_lane {
     _Alignas(CACHE_LINE) char name[LANE_NAME_BYTES];
-    uint64_t slab_bytes;
+    uint64_t slab_bytes; /* by the present plan; 0 where there is none yet */
     uint32_t first_slab; /* a lane's slabs are neighbours in the slab table */
-    uint32_t slab_count;
+    uint32_t slab_count; /* by the present plan; at most slab_room */
+    uint32_t slab_room;  /* entries of the slab table that are this lane's for good */
     uint32_t priorities; /* bit p: serves priority p */
     uint32_t rows;       /* enum rows_place of wire.h */
     struct control_credit credit;
@@ -64,8 +65,8 @@ _Static_assert(sizeof(struct control_lane) == 2 * CACHE_LINE, "lane layout");
 
 struct control_slab {
     _Alignas(CACHE_LINE) _Atomic uint64_t word;
-    uint64_t offset; /* in the slab object; a multiple of the page */
-    uint64_t bytes;
+    uint64_t offset; /* in the present slab object; a multiple of the page */
+    uint64_t bytes;  /* 0: not in the present plan */
     uint32_t lane;
 };
 _Static_assert(sizeof(struct control_slab) == CACHE_LINE, "slab entry layout");
@@ -91,6 +92,13 @@ struct control_header {
     _Atomic uint64_t allocations_after_start; /* of region memory: stays 0 */
     _Atomic uint64_t version; /* CONTROL_LAYOUT once the object is whole; stored last */
 };
+
+/*
+ * What a plan changes (a lane's slab_bytes and slab_count, a slab's offset and bytes, the header's
+ * slabs_bytes) changes only while all slabs are FREE (control_plan). A worker reads the place of a
+ * slab while that slab is in its hands, and of the rest nothing: it checks each against its own
+ * mapping, and control_view leaves them alone.
+ */
 
 /* A mapped control object: pointers into the mapping, found once by control_view. */
 struct control {
@@ -123,9 +131,11 @@ struct lane_spec {
     char name[LANE_NAME_BYTES];
     uint64_t slab_bytes; /* rounded up to the page */
     uint32_t slab_count;
-    uint32_t credits; /* limit at start; at most slab_count */
+    uint32_t slab_room; /* the most slabs of any later plan; where it is less, slab_count is */
+    uint32_t credits;   /* limit at start; at most slab_count */
     uint32_t priorities;
     uint32_t rows;
+    uint32_t numa; /* where its pages are to lie: numa.h */
 };
 /* Multiples of the page. control_bytes is 0 where the lanes are more than LANES_MAX, their slabs
  * more than SLABS_MAX, or their bytes more than 2^62; then the other two must not be called.
@@ -135,8 +145,14 @@ uint64_t control_slabs_bytes(const struct lane_spec *lanes, uint32_t lane_count)
 void control_lay_out(void *memory, const struct lane_spec *lanes, uint32_t lane_count,
                      const char *backing, const char *build_id);
 /*
- * Finds the tables in a mapped object of `bytes` bytes and checks every offset and count against
- * it: 0 or -EBADMSG, -EAGAIN while `version` is not stored yet.
+ * Another plan for the same lanes (their sizes and numbers of slabs; credit limits become 0 until
+ * they are set anew). Words keep their generations. Aborts unless all slabs are FREE and each lane
+ * has room for its slabs.
+ */
+void control_plan(struct control *control, const struct lane_spec *lanes, uint32_t lane_count);
+/*
+ * Finds the tables in a mapped object of `bytes` bytes and checks every offset and count of theirs
+ * against it: 0 or -EBADMSG, -EAGAIN while `version` is not stored yet.
  */
 int control_view(struct control *control, void *memory, uint64_t bytes);
 /* Allocations of region memory since it was laid out (relaxed; the coordinator's to write). */

@@ -1,193 +1,216 @@
 /*
  * The two objects of the region and a worker's whole mappings of them. The coordinator creates;
- * workers map. Memory is reserved at the start, all of it, or there is no region. A SIGKILL leaves
- * nothing once both names are gone again, which is before the memory is reserved.
+ * workers map. Memory is reserved when an object is made, all of it, or there is no object. A
+ * SIGKILL leaves nothing but what workers still map, until they end.
  */
 #include "shm/region.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/random.h>
 #include <sys/stat.h>
-#include <sys/sysinfo.h>
 #include <unistd.h>
 
+#include "shm/region_object.h"
 #include "shm/slab.h"
 
-#ifndef MADV_POPULATE_WRITE
-#define MADV_POPULATE_WRITE 23
-#endif
+#define PART_BYTES (UINT64_C(1) << 30)
 
-#define OBJECT_NAME_BYTES 64
+/* ---- control ---- */
 
-/* An object's fds; -1 where there is none. */
-struct object {
-    int rw, ro;
-};
-
-static void object_close(struct object *object)
+static int map_new_control(struct region *region, int fd, const struct lane_spec *lanes,
+                           uint32_t lane_count, const char *build_id)
 {
-    if (object->rw >= 0)
-        close(object->rw);
-    if (object->ro >= 0)
-        close(object->ro);
-    object->rw = object->ro = -1;
-}
-
-static int object_open_shm(struct object *object)
-{
-    char name[OBJECT_NAME_BYTES];
-    uint64_t random;
-
-    if (getrandom(&random, sizeof(random), 0) != sizeof(random))
-        return -EIO;
-    snprintf(name, sizeof(name), "/pawl-%ld-%016llx", (long)getpid(), (unsigned long long)random);
-    object->rw = shm_open(name, O_RDWR | O_CREAT | O_EXCL, 0600); /* sets FD_CLOEXEC */
-    if (object->rw < 0)
-        return -errno;
-    object->ro = shm_open(name, O_RDONLY, 0);
-    int error = object->ro < 0 ? -errno : 0;
-    shm_unlink(name);
-    return error;
-}
-
-static int object_open_memfd(struct object *object)
-{
-    char path[OBJECT_NAME_BYTES];
-
-    object->rw = memfd_create("pawl-region", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-    if (object->rw < 0)
-        return -errno;
-    snprintf(path, sizeof(path), "/proc/self/fd/%d", object->rw);
-    object->ro = open(path, O_RDONLY | O_CLOEXEC);
-    return object->ro < 0 ? -errno : 0;
-}
-
-/* A memfd has no file system that says ENOSPC: reserving more than there is would end in the OOM
- * killer, whoever it picks. */
-static int exceeds_memory(uint64_t bytes)
-{
-    struct sysinfo machine;
-
-    return sysinfo(&machine) == 0 && bytes > (uint64_t)machine.totalram * machine.mem_unit;
-}
-
-static int object_reserve(int fd, uint64_t bytes)
-{
-    int error;
-
-    if (exceeds_memory(bytes))
-        return -ENOSPC;
-    do
-        error = posix_fallocate(fd, 0, (off_t)bytes);
-    while (error == EINTR);
-    return -error;
-}
-
-static int object_create(struct object *object, int is_memfd, uint64_t bytes)
-{
-    object->rw = object->ro = -1;
-    int error = is_memfd ? object_open_memfd(object) : object_open_shm(object);
-    if (!error)
-        error = object_reserve(object->rw, bytes);
-    if (!error && is_memfd && fcntl(object->rw, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW))
-        error = -errno;
-    if (error)
-        object_close(object);
-    return error;
-}
-
-/* Touches every page through a mapping that is dropped again; the pages stay the object's. */
-static int object_populate(int fd, uint64_t bytes)
-{
-    void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    int error = 0;
+    void *memory = mmap(NULL, region->control_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 
     if (memory == MAP_FAILED)
         return -errno;
-    madvise(memory, bytes, MADV_DONTDUMP);
-    if (madvise(memory, bytes, MADV_POPULATE_WRITE))
-        error = -errno;
-    if (error == -EINVAL) {
-        /* An older kernel. The object is fallocated, so that a touch cannot end in SIGBUS. */
-        for (uint64_t at = 0; at < bytes; at += SLAB_PAGE_BYTES)
-            ((volatile char *)memory)[at] = 0;
-        error = 0;
-    }
-    munmap(memory, bytes);
-    return error;
-}
-
-static int create_control(struct region *region, const struct lane_spec *lanes, uint32_t lane_count,
-                          const char *backing, const char *build_id)
-{
-    int is_memfd = strcmp(backing, "memfd") == 0;
-    struct object object;
-
-    region->control_bytes = control_bytes(lanes, lane_count);
-    int error = object_create(&object, is_memfd, region->control_bytes);
-    if (error)
-        return error;
-    void *memory =
-        mmap(NULL, region->control_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, object.rw, 0);
-    if (memory == MAP_FAILED) {
-        error = -errno;
-        object_close(&object);
-        return error;
-    }
-    /* Best effort: the read-only fd is the border, this closes the way around it by /proc. */
-    if (is_memfd)
-        (void)fcntl(object.rw, F_ADD_SEALS, F_SEAL_FUTURE_WRITE | F_SEAL_SEAL);
-    close(object.rw);
-    region->control_ro_fd = object.ro;
-    control_lay_out(memory, lanes, lane_count, backing, build_id);
-    error = control_view(&region->control, memory, region->control_bytes);
+    control_lay_out(memory, lanes, lane_count, region->backing, build_id);
+    int error = control_view(&region->control, memory, region->control_bytes);
     if (error)
         munmap(memory, region->control_bytes);
     return error;
 }
 
-static int create_slabs(struct region *region, const struct lane_spec *lanes, uint32_t lane_count,
-                        const char *backing)
+static int create_control(struct region *region, const struct lane_spec *lanes, uint32_t lane_count,
+                          const char *build_id)
 {
-    struct object object;
+    int backing = region_backing_parse(region->backing);
+    struct region_object object;
 
-    region->slabs_bytes = control_slabs_bytes(lanes, lane_count);
-    int error = object_create(&object, strcmp(backing, "memfd") == 0, region->slabs_bytes);
+    if (backing == BACKING_HUGETLBFS) /* for less than a huge page of words */
+        backing = BACKING_MEMFD;
+    region->control_bytes = control_bytes(lanes, lane_count);
+    int error = region_object_open(&object, (enum region_backing)backing, region->control_bytes);
+    if (error)
+        return error;
+    error = region_object_fill(object.rw, 0, region->control_bytes, 0);
+    if (!error)
+        error = map_new_control(region, object.rw, lanes, lane_count, build_id);
+    /* The read-only fd is the border; this closes the way around it by /proc. */
+    if (!error && backing == BACKING_MEMFD &&
+        fcntl(object.rw, F_ADD_SEALS, F_SEAL_FUTURE_WRITE | F_SEAL_SEAL))
+        error = -errno;
+    if (!error) {
+        region->control_ro_fd = object.ro;
+        object.ro = -1;
+    }
+    region_object_close(&object);
+    return error;
+}
+
+/* ---- slabs ---- */
+
+/* Sizes as the backing wants them. 0 or -errno. */
+static int round_lanes(struct region_slabs *slabs, uint64_t unit)
+{
+    for (uint32_t i = 0; i < slabs->lane_count; i++) {
+        uint64_t bytes = slabs->lanes[i].slab_bytes;
+
+        if (bytes > UINT64_MAX - unit)
+            return -EINVAL;
+        slabs->lanes[i].slab_bytes = (bytes + unit - 1) / unit * unit;
+    }
+    return control_bytes(slabs->lanes, slabs->lane_count) ? 0 : -EINVAL;
+}
+
+int region_slabs_begin(struct region_slabs *slabs, const struct lane_spec *lanes,
+                       uint32_t lane_count, const char *backing)
+{
+    int kind = region_backing_parse(backing);
+    struct region_object object;
+
+    memset(slabs, 0, sizeof(*slabs));
+    slabs->fd = -1;
+    if (kind < 0 || lane_count > LANES_MAX)
+        return -EINVAL;
+    uint64_t unit = region_backing_unit((enum region_backing)kind);
+    if (!unit)
+        return -EOPNOTSUPP;
+    if (lane_count)
+        memcpy(slabs->lanes, lanes, lane_count * sizeof(*lanes));
+    slabs->lane_count = lane_count;
+    int error = round_lanes(slabs, unit);
+    if (error)
+        return error;
+    slabs->bytes = control_slabs_bytes(slabs->lanes, lane_count);
+    slabs->unit_bytes = unit;
+    if (slabs->bytes < unit) { /* no slabs yet: no huge page for nothing */
+        kind = BACKING_MEMFD;
+        slabs->unit_bytes = SLAB_PAGE_BYTES;
+    }
+    error = region_object_open(&object, (enum region_backing)kind, slabs->bytes);
     if (error)
         return error;
     close(object.ro);
-    object.ro = -1;
-    error = object_populate(object.rw, region->slabs_bytes);
+    slabs->fd = object.rw;
+    return 0;
+}
+
+/* Which lane's slabs lie at that offset (lane_count: none), and where they end. */
+static uint32_t lane_at(const struct region_slabs *slabs, uint64_t offset, uint64_t *end)
+{
+    *end = 0;
+    for (uint32_t i = 0; i < slabs->lane_count; i++) {
+        *end += slabs->lanes[i].slab_count * slabs->lanes[i].slab_bytes;
+        if (offset < *end)
+            return i;
+    }
+    *end = slabs->bytes;
+    return slabs->lane_count;
+}
+
+int region_slabs_make(struct region_slabs *slabs, uint64_t part_bytes)
+{
+    uint64_t at = slabs->made_bytes, end;
+
+    if (at >= slabs->bytes)
+        return 0;
+    uint32_t lane = lane_at(slabs, at, &end);
+    uint32_t numa = lane < slabs->lane_count ? slabs->lanes[lane].numa : 0;
+    uint64_t units = part_bytes / slabs->unit_bytes;
+    uint64_t bytes = (units ? units : 1) * slabs->unit_bytes;
+    if (bytes > end - at)
+        bytes = end - at;
+    int error = region_object_fill(slabs->fd, at, bytes, numa);
     if (error)
-        object_close(&object);
-    else
-        region->slabs_fd = object.rw;
-    return error;
+        return error;
+    slabs->made_bytes += bytes;
+    return slabs->made_bytes < slabs->bytes;
+}
+
+void region_slabs_drop(struct region_slabs *slabs)
+{
+    if (slabs->fd >= 0)
+        close(slabs->fd);
+    memset(slabs, 0, sizeof(*slabs));
+    slabs->fd = -1;
+}
+
+void region_slabs_adopt(struct region *region, struct region_slabs *slabs)
+{
+    assert(slabs->fd >= 0 && slabs->made_bytes == slabs->bytes);
+    control_plan(&region->control, slabs->lanes, slabs->lane_count);
+    close(region->slabs_fd);
+    region->slabs_fd = slabs->fd;
+    region->slabs_bytes = slabs->bytes;
+    region->generation++;
+    slabs->fd = -1;
+    region_slabs_drop(slabs);
+}
+
+/* ---- both ---- */
+
+static int make_whole(struct region_slabs *slabs)
+{
+    int more;
+
+    do
+        more = region_slabs_make(slabs, PART_BYTES);
+    while (more > 0);
+    return more;
+}
+
+static int create_objects(struct region *region, struct region_slabs *slabs, const char *build_id,
+                          const char **what)
+{
+    *what = "control";
+    int error = create_control(region, slabs->lanes, slabs->lane_count, build_id);
+    if (error)
+        return error;
+    *what = "slabs";
+    error = make_whole(slabs);
+    if (error)
+        return error;
+    region->slabs_fd = slabs->fd;
+    region->slabs_bytes = slabs->bytes;
+    region->generation = 1;
+    slabs->fd = -1;
+    return 0;
 }
 
 int region_create(struct region *region, const struct lane_spec *lanes, uint32_t lane_count,
                   const char *backing, const char *build_id, const char **what)
 {
-    int error = -EINVAL;
+    struct region_slabs slabs;
 
     memset(region, 0, sizeof(*region));
     region->control_ro_fd = region->slabs_fd = -1;
     *what = "backing";
-    if (strcmp(backing, "shm") != 0 && strcmp(backing, "memfd") != 0)
-        return error;
+    if (region_backing_parse(backing) < 0)
+        return -EINVAL;
+    snprintf(region->backing, sizeof(region->backing), "%s", backing);
     *what = "lanes";
     if (control_bytes(lanes, lane_count) == 0)
-        return error;
-    *what = "control";
-    error = create_control(region, lanes, lane_count, backing, build_id);
-    if (!error) {
-        *what = "slabs";
-        error = create_slabs(region, lanes, lane_count, backing);
-    }
+        return -EINVAL;
+    *what = "slabs";
+    int error = region_slabs_begin(&slabs, lanes, lane_count, backing);
+    if (!error)
+        error = create_objects(region, &slabs, build_id, what);
+    region_slabs_drop(&slabs);
     if (error)
         region_destroy(region);
     return error;

@@ -6,12 +6,24 @@
 #include "shm/region.h"
 
 #include <errno.h>
+#include <linux/magic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 
 #include "shm/slab.h"
+
+/* Mappings of huge pages begin and end where one does. */
+static uint64_t unit_of(int fd)
+{
+    struct statfs system;
+
+    if (fstatfs(fd, &system) || system.f_type != HUGETLBFS_MAGIC)
+        return SLAB_PAGE_BYTES;
+    return (uint64_t)system.f_bsize;
+}
 
 int slab_windows_init(struct slab_windows *windows, int fd, uint32_t slab_count)
 {
@@ -26,6 +38,7 @@ int slab_windows_init(struct slab_windows *windows, int fd, uint32_t slab_count)
     windows->fd = fd;
     windows->count = slab_count;
     windows->object_bytes = (uint64_t)status.st_size;
+    windows->unit_bytes = unit_of(fd);
     return 0;
 }
 
@@ -54,14 +67,14 @@ static void *window_map(const struct slab_windows *windows, struct slab_window *
 void *slab_window_open(struct slab_windows *windows, uint32_t slab, uint64_t slab_offset,
                        uint64_t bytes)
 {
-    uint64_t size = windows->object_bytes;
+    uint64_t size = windows->object_bytes, unit = windows->unit_bytes;
 
-    if (slab >= windows->count || bytes == 0 || slab_offset % SLAB_PAGE_BYTES ||
-        slab_offset > size || bytes > size - slab_offset) {
+    if (slab >= windows->count || bytes == 0 || slab_offset % unit || slab_offset > size ||
+        bytes > size - slab_offset) {
         errno = EINVAL;
         return NULL;
     }
-    bytes = (bytes + SLAB_PAGE_BYTES - 1) / SLAB_PAGE_BYTES * SLAB_PAGE_BYTES;
+    bytes = (bytes + unit - 1) / unit * unit;
     struct slab_window *window = &windows->window[slab];
     if (!window->address || window->offset != slab_offset || window->bytes < bytes)
         return window_map(windows, window, slab_offset, bytes);

@@ -23,6 +23,7 @@
 
 #include "shm/credit.h"
 #include "shm/region.h"
+#include "shm/region_object.h"
 
 static const struct lane_spec lanes[] = {
     {.name = "main", .slab_bytes = 3 * 4096, .slab_count = 3, .credits = 3},
@@ -84,15 +85,55 @@ static void region_is_whole(void **state)
     }
 }
 
-static void slabs_of_memfd_are_sealed(void **state)
+/* Opens what is behind a fd anew, as any process of our user could. */
+static int open_through_proc(int fd)
+{
+    char path[64];
+
+    snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+    return open(path, O_RDWR | O_CLOEXEC);
+}
+
+static void assert_size_is_fixed(int fd, uint64_t bytes)
+{
+    struct stat status;
+
+    assert_int_equal(ftruncate(fd, 0), -1);
+    assert_int_equal(ftruncate(fd, (off_t)bytes + (1 << 20)), -1);
+    assert_int_equal(fallocate(fd, FALLOC_FL_KEEP_SIZE | FALLOC_FL_COLLAPSE_RANGE, 0, 4096), -1);
+    assert_int_equal(fstat(fd, &status), 0);
+    assert_int_equal(status.st_size, bytes);
+}
+
+static void memfd_is_sealed_by_every_way_in(void **state)
 {
     struct region region;
     const char *what;
 
     (void)state;
     assert_int_equal(region_create(&region, lanes, 2, "memfd", "b1", &what), 0);
-    assert_int_equal(ftruncate(region.slabs_fd, 0), -1);
-    assert_int_equal(ftruncate(region.slabs_fd, 1 << 20), -1);
+    assert_size_is_fixed(region.slabs_fd, region.slabs_bytes);
+    int control = open_through_proc(region.control_ro_fd);
+    int slabs = open_through_proc(region.slabs_fd);
+    assert_true(control >= 0 && slabs >= 0);
+    assert_size_is_fixed(control, region.control_bytes);
+    assert_size_is_fixed(slabs, region.slabs_bytes);
+    for (int i = 0; i < 2; i++) {
+        int fd = i ? control : region.control_ro_fd;
+        void *memory = mmap(NULL, region.control_bytes, PROT_READ, MAP_SHARED, fd, 0);
+
+        assert_ptr_equal(mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0), MAP_FAILED);
+        assert_ptr_not_equal(memory, MAP_FAILED);
+        assert_int_equal(mprotect(memory, 4096, PROT_READ | PROT_WRITE), -1);
+        munmap(memory, region.control_bytes);
+        assert_int_equal(pwrite(fd, "x", 1, 0), -1);
+        assert_int_equal(fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, 4096), -1);
+    }
+    assert_int_equal(fcntl(control, F_ADD_SEALS, F_SEAL_WRITE), -1); /* no seal is added either */
+    credit_set_limit(&region.control, 0, 1); /* the coordinator still writes */
+    assert_int_equal(credit_limit(&region.control, 0), 1);
+    close(control);
+    close(slabs);
     region_destroy(&region);
 }
 
@@ -158,7 +199,7 @@ static void impossible_regions_are_refused(void **state)
     unsigned before = count_fds();
 
     (void)state;
-    assert_int_equal(region_create(&region, lanes, 2, "hugetlbfs", "b1", &what), -EINVAL);
+    assert_int_equal(region_create(&region, lanes, 2, "tape", "b1", &what), -EINVAL);
     assert_string_equal(what, "backing");
     assert_int_equal(region_create(&region, &bad, 1, "shm", "b1", &what), -EINVAL);
     assert_string_equal(what, "lanes");
@@ -178,6 +219,115 @@ static void region_without_lanes_stands(void **state)
     (void)state;
     assert_int_equal(region_create(&region, NULL, 0, "memfd", "b1", &what), 0);
     assert_int_equal(region.slabs_bytes, 4096);
+    region_destroy(&region);
+}
+
+/* ---- plans ---- */
+
+static void another_plan_takes_the_place_of_the_first(void **state)
+{
+    static const struct lane_spec empty[] = {{.name = "main", .slab_room = 4},
+                                             {.name = "express", .slab_room = 2}};
+    static const struct lane_spec full[] = {
+        {.name = "main", .slab_bytes = 70000, .slab_count = 3, .credits = 3},
+        {.name = "express", .slab_bytes = 4096, .slab_count = 2}};
+
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        struct region_slabs slabs;
+        struct region region;
+        const char *what;
+        unsigned before = count_fds();
+
+        assert_int_equal(region_create(&region, empty, 2, backings[i], "b1", &what), 0);
+        assert_int_equal(region.slabs_bytes, 4096);
+        assert_int_equal(region.control.header->slab_count, 6);
+        credit_check(&region.control, 0);
+        assert_int_equal(credit_limit(&region.control, 0), 0);
+        assert_int_equal(region_slabs_begin(&slabs, full, 2, backings[i]), 0);
+        int parts = 1;
+        while (region_slabs_make(&slabs, 16384) > 0)
+            parts++;
+        assert_true(parts > 10);
+        assert_int_equal(region_slabs_make(&slabs, 16384), 0);
+        region_slabs_adopt(&region, &slabs);
+        assert_int_equal(region.generation, 2);
+        assert_int_equal(region.slabs_bytes, 3 * 73728 + 2 * 4096);
+        assert_int_equal(region.control.lanes[0].slab_count, 3);
+        assert_int_equal(region.control.slabs[2].offset, 2 * 73728);
+        assert_int_equal(region.control.slabs[3].bytes, 0); /* room that the plan leaves empty */
+        assert_int_equal(region.control.slabs[5].offset, 3 * 73728 + 4096);
+        credit_set_limit(&region.control, 0, 9);
+        assert_int_equal(credit_available(&region.control, 0), 3);
+        assert_int_equal(count_names(), 0);
+        region_destroy(&region);
+        assert_int_equal(count_fds(), before);
+    }
+}
+
+static void half_made_slabs_are_dropped(void **state)
+{
+    struct region_slabs slabs;
+    unsigned before = count_fds();
+
+    (void)state;
+    assert_int_equal(region_slabs_begin(&slabs, lanes, 2, "shm"), 0);
+    assert_int_equal(region_slabs_make(&slabs, 4096), 1);
+    region_slabs_drop(&slabs);
+    region_slabs_drop(&slabs);
+    assert_int_equal(count_fds(), before);
+    assert_int_equal(count_names(), 0);
+    assert_int_equal(region_slabs_begin(&slabs, lanes, 2, "tape"), -EINVAL);
+}
+
+/* ---- huge pages ---- */
+
+static uint64_t free_huge_pages(void)
+{
+    FILE *file = fopen("/proc/meminfo", "re");
+    char line[128];
+    unsigned long long pages = 0;
+
+    assert_non_null(file);
+    while (fgets(line, sizeof(line), file) && sscanf(line, "HugePages_Free: %llu", &pages) != 1)
+        ;
+    fclose(file);
+    return pages;
+}
+
+/* Whether there are any is the machine's affair: both answers are tested where they can be. */
+static void huge_pages_are_had_or_missing(void **state)
+{
+    struct slab_windows windows;
+    struct region region;
+    const char *what;
+
+    (void)state;
+    if (!region_backing_unit(BACKING_HUGETLBFS))
+        skip();
+    if (free_huge_pages() < 5) {
+        struct lane_spec many = {.name = "x", .slab_bytes = UINT64_C(1) << 33, .slab_count = 1};
+        assert_int_equal(region_create(&region, &many, 1, "hugetlbfs", "b1", &what), -ENOSPC);
+        assert_string_equal(what, "slabs");
+        return;
+    }
+    uint64_t unit = region_backing_unit(BACKING_HUGETLBFS);
+    assert_int_equal(region_create(&region, lanes, 2, "hugetlbfs", "b1", &what), 0);
+    assert_int_equal(region.slabs_bytes, 5 * unit);
+    assert_int_equal(region.control.slabs[4].offset, 4 * unit);
+    assert_size_is_fixed(region.slabs_fd, region.slabs_bytes);
+    assert_int_equal(slab_windows_init(&windows, region.slabs_fd, 5), 0);
+    char *window = slab_window_open(&windows, 1, unit, 5000);
+    assert_non_null(window);
+    strcpy(window + 4998, "x");
+    slab_window_close(&windows, 1);
+    assert_ptr_equal(slab_window_open(&windows, 1, unit, unit), window); /* it was mapped whole */
+    assert_null(slab_window_open(&windows, 1, 4096, 4096));
+    const char *slabs = region_map_slabs(region.slabs_fd, region.slabs_bytes);
+    assert_non_null(slabs);
+    assert_string_equal(slabs + unit + 4998, "x");
+    munmap((void *)(uintptr_t)slabs, region.slabs_bytes);
+    slab_windows_destroy(&windows);
     region_destroy(&region);
 }
 
@@ -265,11 +415,14 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(region_is_whole),
-        cmocka_unit_test(slabs_of_memfd_are_sealed),
+        cmocka_unit_test(memfd_is_sealed_by_every_way_in),
         cmocka_unit_test(workers_cannot_write_control),
         cmocka_unit_test(gpu_worker_sees_what_a_window_wrote),
         cmocka_unit_test(impossible_regions_are_refused),
         cmocka_unit_test(region_without_lanes_stands),
+        cmocka_unit_test(another_plan_takes_the_place_of_the_first),
+        cmocka_unit_test(half_made_slabs_are_dropped),
+        cmocka_unit_test(huge_pages_are_had_or_missing),
         cmocka_unit_test(too_small_shm_is_enospc),
         cmocka_unit_test(killed_creator_leaves_no_name),
     };
