@@ -31,11 +31,18 @@ MAKEFLAGS += --no-builtin-rules
 all: programs
 
 # ---------------------------------------------------------------- libraries
-# A file in a folder of kernels/ is a template: compiled once for each curve. Files in kernels/ itself are compiled once.
+# A file in a folder of kernels/ is a template: compiled once for each curve and form of the mathematics; one named
+# *_ifma.c for each curve, with AVX-512's flags. Files in kernels/ itself are compiled once.
 curves := bn254 bls12381
-kernel_templates := $(wildcard kernels/*/*.c)
-kernel_objects := $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard kernels/*.c)) \
-    $(foreach c,$(curves),$(patsubst %.c,$(BUILD)/obj/%.$(c).o,$(kernel_templates)))
+x86 := $(filter x86_64%,$(shell $(CC) -dumpmachine))
+forms := portable $(if $(x86),adx)
+form_flags_adx := -mbmi2 -madx
+form_flags_ifma := $(form_flags_adx) -mavx512f -mavx512vl -mavx512dq -mavx512bw -mavx512ifma -mprefer-vector-width=512
+kernel_templates := $(filter-out %_ifma.c,$(wildcard kernels/*/*.c))
+ifma_templates := $(if $(x86),$(wildcard kernels/*/*_ifma.c))
+kernel_objects := $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard kernels/*.c)) $(foreach c,$(curves),\
+    $(foreach f,$(forms),$(patsubst %.c,$(BUILD)/obj/%.$(c).$(f).o,$(kernel_templates))) \
+    $(patsubst %.c,$(BUILD)/obj/%.$(c).ifma.o,$(ifma_templates)))
 
 objects = $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard $(1)/*.c))
 # a daemon's library is all of its folder but main.c, so that tests can link it
@@ -83,8 +90,13 @@ $(BUILD)/obj/shm/program.o: CPPFLAGS += -I$(BUILD)/gen
 
 # ---------------------------------------------------------------- compiling
 compile = @mkdir -p $(@D); echo "  CC $@"; $(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
-$(foreach c,$(curves),$(eval $(BUILD)/obj/kernels/%.$(c).o: kernels/%.c ; $$(compile)))
-$(foreach c,$(curves),$(eval $(BUILD)/obj/kernels/%.$(c).o: CPPFLAGS += -DPAWL_CURVE=$(c)))
+define kernel_rule # CURVE FORM
+$(BUILD)/obj/kernels/%.$(1).$(2).o: kernels/%.c
+	$$(compile)
+$(BUILD)/obj/kernels/%.$(1).$(2).o: CPPFLAGS += -DPAWL_CURVE=$(1) -DPAWL_FORM=$(2)
+$(BUILD)/obj/kernels/%.$(1).$(2).o: CFLAGS += $(form_flags_$(2))
+endef
+$(foreach c,$(curves),$(foreach f,$(forms) ifma,$(eval $(call kernel_rule,$(c),$(f)))))
 $(BUILD)/obj/kernels/%.o $(BUILD)/obj/tests/testkey/fixed_base_%.o: OPT := -O3
 $(BUILD)/obj/%.o: %.c
 	$(compile)

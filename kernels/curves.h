@@ -16,6 +16,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "kernels/cpu_form.h"
+
 struct parallel;
 
 enum curve_id { CURVE_BN254 = 1, CURVE_BLS12381 = 2 };
@@ -60,13 +62,19 @@ struct verification_key {
     uint32_t public_count;
 };
 
-/* A sparse matrix by rows: row i has the entries row_start[i] .. row_start[i + 1] - 1. Rows at or
- * past `rows` are zero. */
+/*
+ * A sparse matrix by rows: row i has the entries row_start[i] .. row_start[i + 1] - 1. Rows at or
+ * past `rows` are zero. Values are given for each entry (index NULL), or once each with the number
+ * of its value for each entry; then the first two are 1 and -1.
+ */
+enum { SPARSE_ONE, SPARSE_MINUS_ONE };
 struct sparse_matrix {
     uint32_t rows;
     const uint32_t *row_start;         /* rows + 1, not decreasing */
     const uint32_t *wire;              /* per entry, below the number of wires */
-    const uint64_t (*value)[FR_WORDS]; /* per entry, Montgomery */
+    const uint64_t (*value)[FR_WORDS]; /* Montgomery */
+    const void *index;                 /* per entry, below the number of values; or NULL */
+    uint32_t index_bytes;              /* of one index: 1, 2 or 4; 0 where index is NULL */
 };
 
 enum point_check { POINT_OK, POINT_NOT_CANONICAL, POINT_NOT_ON_CURVE };
@@ -78,6 +86,7 @@ enum group { GROUP_G1, GROUP_G2 };
 
 struct curve {
     enum curve_id id;
+    enum cpu_form form;                    /* of these functions; cpu_form_name(form) for people */
     const char *name;                      /* as snarkjs writes it: "bn128", "bls12381" */
     uint32_t fq_bytes, g1_bytes, g2_bytes; /* 32, 64, 128 or 48, 96, 192 */
     uint32_t two_adicity;                  /* of r - 1: 28 or 32 */
@@ -176,8 +185,12 @@ struct curve {
     void (*pairing_alphabeta)(uint64_t *out, const struct g1 *alpha1, const struct g2 *beta2);
 };
 
-/* The table of a curve, or NULL for an id that is none. */
+/* The table of a curve in the form in use (cpu_form.h), or NULL for an id that is none. */
 const struct curve *curve_by_id(uint32_t id);
+/* The reference, which every other form is checked against. */
+const struct curve *curve_portable(uint32_t id);
+/* In a form of the caller's choice; NULL also where this machine has it not. */
+const struct curve *curve_in_form(uint32_t id, enum cpu_form form);
 /* By snarkjs's name ("bn128", also "bn254"; "bls12381"), or NULL. */
 const struct curve *curve_by_name(const char *name);
 
