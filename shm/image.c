@@ -120,6 +120,22 @@ static const char *view_points(struct image *image)
     return NULL;
 }
 
+/* The values of a matrix, and which entry has which where they are given once each. */
+static int view_values(struct image_matrix *matrix, const struct image_header *header,
+                       uint32_t value_tag, uint64_t entries)
+{
+    const struct image_section *value = image_find(header, value_tag, 0, 0, 0);
+    if (!value || value->bytes % VALUE_BYTES)
+        return -EBADMSG;
+    uint64_t values = value->bytes / VALUE_BYTES;
+    matrix->value = whole_section(header, value_tag, value->bytes);
+    if (!image_find(header, value_tag + 1, 0, 0, 0))
+        return values == entries ? 0 : -EBADMSG;
+    matrix->index_bytes = image_index_bytes(values);
+    matrix->index = whole_section(header, value_tag + 1, entries * matrix->index_bytes);
+    return matrix->index && values >= 2 ? 0 : -EBADMSG;
+}
+
 /* Reads the first and the last row_start: what lies between was validated when the image was made.
  */
 static int view_matrix(struct image_matrix *matrix, const struct image_header *header,
@@ -131,8 +147,7 @@ static int view_matrix(struct image_matrix *matrix, const struct image_header *h
         return -EBADMSG;
     uint64_t entries = matrix->row_start[rows];
     matrix->wire = whole_section(header, first_tag + 1, entries * sizeof(uint32_t));
-    matrix->value = whole_section(header, first_tag + 2, entries * VALUE_BYTES);
-    return matrix->wire && matrix->value ? 0 : -EBADMSG;
+    return matrix->wire ? view_values(matrix, header, first_tag + 2, entries) : -EBADMSG;
 }
 
 static const char *view_sections(struct image *image)

@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #define IMAGE_MAGIC UINT64_C(0x31474d494c574150) /* "PAWLIMG1" */
-#define IMAGE_LAYOUT 1u
+#define IMAGE_LAYOUT 2u
 #define IMAGE_ALIGN 64u
 #define IMAGE_SECTIONS_MAX 48u
 #define IMAGE_HASH_BYTES 32u
@@ -29,15 +29,21 @@ enum image_tag {
     IMAGE_POINTS_B2 = 5,    /* wires G2 */
     IMAGE_POINTS_C = 6,     /* wires - public - 1 G1 */
     IMAGE_POINTS_H = 7,     /* domain G1 */
-    /* sparse matrices A and B: row_start u32 (rows + 1), wire u32 (entries), value 32 bytes
-       Montgomery (entries) */
+    /*
+     * Sparse matrices, four tags each: row_start u32 (rows + 1), wire u32 (entries), value 32 bytes
+     * Montgomery, index. Where there is an index section, the values are distinct, 1 and -1 are the
+     * first two, and the index has the number of its value for each entry, image_index_bytes wide;
+     * without one there is a value for each entry.
+     */
     IMAGE_A_ROW_START = 8,
     IMAGE_A_WIRE = 9,
     IMAGE_A_VALUE = 10,
-    IMAGE_B_ROW_START = 11,
-    IMAGE_B_WIRE = 12,
-    IMAGE_B_VALUE = 13,
-    IMAGE_NTT_TABLE = 14, /* optional: ntt_table_make's output for the domain */
+    IMAGE_A_INDEX = 11,
+    IMAGE_B_ROW_START = 12,
+    IMAGE_B_WIRE = 13,
+    IMAGE_B_VALUE = 14,
+    IMAGE_B_INDEX = 15,
+    IMAGE_NTT_TABLE = 20, /* optional: ntt_table_make's output for the domain */
 };
 
 /* A section is found by its tag and by what it was made for; 0 means made for all. */
@@ -75,7 +81,15 @@ struct image_matrix {
     const uint32_t *row_start;
     const uint32_t *wire;
     const uint64_t (*value)[4];
+    const void *index;    /* NULL where value[i] is entry i's */
+    uint32_t index_bytes; /* of one index; 0 where there is none */
 };
+
+/* How wide the numbers of that many distinct values are: 1, 2 or 4 bytes. */
+static inline uint32_t image_index_bytes(uint64_t values)
+{
+    return values <= 256 ? 1 : values <= 65536 ? 2 : 4;
+}
 
 /* A mapped image. Everything points into the mapping. Not valid after image_unmap. */
 struct image {

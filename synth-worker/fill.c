@@ -81,7 +81,8 @@ static int fill_witness(struct filling *filling, uint8_t *digest, struct complai
 static int fill_matrix(const struct filling *filling, const struct image_matrix *from,
                        const struct slab_section *section)
 {
-    const struct sparse_matrix matrix = {from->rows, from->row_start, from->wire, from->value};
+    const struct sparse_matrix matrix = {from->rows,  from->row_start, from->wire,
+                                         from->value, from->index,     from->index_bytes};
     uint64_t *rows = section_at(filling, section);
     uint64_t domain = UINT64_C(1) << filling->request->image->header->log2_domain;
     for (uint64_t begin = 0; begin < domain; begin += ROWS_CHUNK) {

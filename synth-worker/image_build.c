@@ -55,12 +55,15 @@ static void add_section(struct image_header *header, enum image_tag tag, uint64_
     header->file_bytes = align_up(header->file_bytes + bytes);
 }
 
-static void add_matrix(struct image_header *header, enum image_tag row_start, uint64_t rows,
-                       uint64_t entries)
+static void add_matrix(struct image_header *header, enum image_tag row_start,
+                       const struct coefficient_counts *counts, unsigned matrix)
 {
-    add_section(header, row_start, (rows + 1) * sizeof(uint32_t));
+    uint64_t entries = counts->entries[matrix], values = coefficients_values(counts, matrix);
+    add_section(header, row_start, ((uint64_t)counts->rows[matrix] + 1) * sizeof(uint32_t));
     add_section(header, row_start + 1, entries * sizeof(uint32_t));
-    add_section(header, row_start + 2, entries * FR_WORDS * sizeof(uint64_t));
+    add_section(header, row_start + 2, values * FR_WORDS * sizeof(uint64_t));
+    if (counts->index_bytes[matrix])
+        add_section(header, row_start + 3, entries * counts->index_bytes[matrix]);
 }
 
 /* All sums stay far below 2^64: each section is no longer than four times the key's. */
@@ -74,8 +77,8 @@ static void lay_out(struct image_plan *plan)
         add_section(header, point_sections[i].to,
                     zkey_point_count(zkey, point_sections[i].from) *
                         zkey_point_bytes(zkey, point_sections[i].from));
-    add_matrix(header, IMAGE_A_ROW_START, plan->counts.rows[0], plan->counts.entries[0]);
-    add_matrix(header, IMAGE_B_ROW_START, plan->counts.rows[1], plan->counts.entries[1]);
+    add_matrix(header, IMAGE_A_ROW_START, &plan->counts, 0);
+    add_matrix(header, IMAGE_B_ROW_START, &plan->counts, 1);
 }
 
 static int fill_header(struct image_plan *plan, const uint8_t *hash, struct complaint *complaint)
@@ -166,7 +169,7 @@ static int check_subgroups(const struct image_plan *plan, void *out, struct para
     return status;
 }
 
-static void place_matrices(const struct image_plan *plan, void *out)
+static void place_matrices(struct image_plan *plan, void *out)
 {
     struct coefficient_matrix matrix[2];
     for (unsigned m = 0; m < 2; m++) {
@@ -174,6 +177,7 @@ static void place_matrices(const struct image_plan *plan, void *out)
         matrix[m].row_start = section_at(plan, out, tag);
         matrix[m].wire = section_at(plan, out, tag + 1);
         matrix[m].value = section_at(plan, out, tag + 2);
+        matrix[m].index = plan->counts.index_bytes[m] ? section_at(plan, out, tag + 3) : NULL;
     }
     coefficients_place(&plan->zkey, &plan->counts, matrix);
 }
@@ -183,7 +187,7 @@ static void place_matrices(const struct image_plan *plan, void *out)
  * with `subgroups`, their subgroups too, and flags it in the header. 0 or -errno; after an error
  * `out` holds no image.
  */
-static int build(const struct image_plan *plan, void *out, int subgroups, struct parallel *parallel,
+static int build(struct image_plan *plan, void *out, int subgroups, struct parallel *parallel,
                  struct complaint *complaint)
 {
     int status = copy_points(plan, out, parallel, complaint);
@@ -206,9 +210,8 @@ static int complain_space(struct complaint *complaint, int error, uint64_t bytes
                            "cannot make the circuit image of %" PRIu64 " bytes", bytes);
 }
 
-static int build_mapped(int fd, const struct image_plan *plan, int subgroups,
-                        struct parallel *parallel, struct image_header *header,
-                        struct complaint *complaint)
+static int build_mapped(int fd, struct image_plan *plan, int subgroups, struct parallel *parallel,
+                        struct image_header *header, struct complaint *complaint)
 {
     uint64_t bytes = plan->header.file_bytes;
     int error = posix_fallocate(fd, 0, (off_t)bytes);
@@ -227,9 +230,10 @@ int image_build_file(int fd, const struct binfile_source *key, const uint8_t has
                      int subgroups, struct parallel *parallel, struct image_header *header,
                      struct complaint *complaint)
 {
-    struct image_plan plan;
+    struct image_plan plan = {.counts = {.entries = {0}}};
     int status = make_plan(&plan, key, hash, complaint);
-    if (status)
-        return status;
-    return build_mapped(fd, &plan, subgroups, parallel, header, complaint);
+    if (!status)
+        status = build_mapped(fd, &plan, subgroups, parallel, header, complaint);
+    coefficients_free(&plan.counts);
+    return status;
 }

@@ -4,7 +4,8 @@
  *
  * A value is v * R, a witness word plain, so their Montgomery product is v * w, plain; a row is
  * summed up in that form and brought into Montgomery form once, by one product with R^2. Witness
- * values 0 cost nothing, 1 an addition.
+ * values 0 cost nothing, 1 an addition; values 1 and -1 that the matrix numbers (SPARSE_ONE) cost
+ * an addition.
  */
 #ifndef PAWL_KERNELS_ROWS_ROWS_H
 #define PAWL_KERNELS_ROWS_ROWS_H

@@ -104,7 +104,8 @@ static uint64_t *key_rows(const struct key *key, uint32_t matrix)
         memcpy(value[at], record + RECORD_BYTES * i + 12, sizeof(*value));
         key->curve->fr_from_montgomery(value[at], value[at]);
     }
-    struct sparse_matrix sparse = {key->domain, row_start, wire, (const void *)value};
+    struct sparse_matrix sparse = {
+        .rows = key->domain, .row_start = row_start, .wire = wire, .value = (const void *)value};
     key->curve->rows_evaluate(out, &sparse, key->witness, 0, key->domain);
     free(row_start);
     free(wire);

@@ -32,7 +32,8 @@ static void instance_fill(struct instance *x, const struct curve *curve)
         }
     }
     x->row_start[ROWS] = (uint32_t)entries;
-    x->matrix = (struct sparse_matrix){ROWS, x->row_start, x->wire, x->value};
+    x->matrix = (struct sparse_matrix){
+        .rows = ROWS, .row_start = x->row_start, .wire = x->wire, .value = x->value};
 }
 
 static struct scalar row_slowly(const struct instance *x, const struct curve *curve, size_t row)

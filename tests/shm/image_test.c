@@ -281,7 +281,7 @@ static void header_lies_are_named(void **state)
 
     (void)state;
     LIE(magic, SLAB_MAGIC, "magic");
-    LIE(layout, 2, "layout");
+    LIE(layout, 1, "layout");
     LIE(file_bytes, bytes.count + 1, "file length");
     LIE(curve, 0, "curve");
     LIE(curve, 3, "curve");

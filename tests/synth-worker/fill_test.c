@@ -157,8 +157,10 @@ static void big_fill_matrices(struct big *big, const struct curve *curve)
         memcpy(big->value[2 * i], &three, 32);
         memcpy(big->value[2 * i + 1], &one, 32);
     }
-    big->image.a = (struct image_matrix){BIG_ROWS, big->row_start, big->wire,
-                                         (const uint64_t(*)[4])big->value};
+    big->image.a = (struct image_matrix){.rows = BIG_ROWS,
+                                         .row_start = big->row_start,
+                                         .wire = big->wire,
+                                         .value = (const uint64_t(*)[4])big->value};
     big->image.b = big->image.a;
     big->image.b.rows = 0; /* an empty matrix: all rows are zero */
 }

@@ -181,8 +181,10 @@ static uint64_t *side_rows(const struct circuit *circuit, int side, const struct
         wire[i] = matrix->term[i].wire;
         memcpy(value[i], &circuit->pool[matrix->term[i].coefficient], sizeof(*value));
     }
-    struct sparse_matrix sparse = {circuit->constraints, matrix->row_start, wire,
-                                   (const void *)value};
+    struct sparse_matrix sparse = {.rows = circuit->constraints,
+                                   .row_start = matrix->row_start,
+                                   .wire = wire,
+                                   .value = (const void *)value};
     circuit->curve->rows_evaluate(out, &sparse, plain->word, 0, domain);
     for (uint32_t i = 0; side == SIDE_A && i <= circuit->publics; i++)
         circuit->curve->fr_to_montgomery(out + FR_WORDS * (size_t)(circuit->constraints + i),
