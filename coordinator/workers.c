@@ -226,6 +226,7 @@ static int send_welcome(const struct worker *worker, int socket, int page_fd)
     welcome->incarnation = worker->incarnation;
     welcome->control_bytes = region->control_bytes;
     welcome->slabs_bytes = region->slabs_bytes;
+    welcome->generation = region->generation;
     strncpy(welcome->cpus, config->cpus[worker->role], sizeof(welcome->cpus) - 1);
     return wire_send(socket, &message, WIRE_WELCOME, fds, 3);
 }

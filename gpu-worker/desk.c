@@ -109,6 +109,15 @@ struct assignment *desk_leave(struct desk *desk)
     return staged;
 }
 
+/* What is only `received` has ended, and its slab is let go of. */
+int desk_is_empty(struct desk *desk)
+{
+    pthread_mutex_lock(&desk->mutex);
+    int empty = !desk->staged && !desk->proving && !desk->finalizing;
+    pthread_mutex_unlock(&desk->mutex);
+    return empty;
+}
+
 void desk_wake(struct desk *desk)
 {
     pthread_mutex_lock(&desk->mutex);

@@ -55,6 +55,8 @@ int desk_put(struct desk *desk, struct assignment *assignment);
 struct assignment *desk_cancel(struct desk *desk, uint64_t number);
 /* Nothing new is staged from now on; returns the staged ones (linked by next), off the desk. */
 struct assignment *desk_leave(struct desk *desk);
+/* 1 where nothing on the desk reads a slab: nothing staged, and all else ended. */
+int desk_is_empty(struct desk *desk);
 /* Has desk_take return without an assignment once. */
 void desk_wake(struct desk *desk);
 

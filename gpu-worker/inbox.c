@@ -12,6 +12,7 @@
 #include "gpu-worker/context.h"
 #include "gpu-worker/desk.h"
 #include "gpu-worker/keys.h"
+#include "gpu-worker/outbox.h"
 #include "gpu-worker/view.h"
 #include "shm/program.h"
 #include "shm/wire.h"
@@ -111,7 +112,20 @@ void inbox_leave(struct context *context)
 
 /* ---- */
 
-static int handle(struct context *context, const struct view *view, struct wire_packet *packet)
+static int take_region(struct context *context, struct view *view, struct wire_packet *packet)
+{
+    if (!desk_is_empty(context->desk)) {
+        log_event("error", "region_refused", "why=\"a slab is assigned\"");
+        return -EPROTO;
+    }
+    int error = view_replace_slabs(view, packet);
+    if (error)
+        return error;
+    inbox_say_ready(context, view);
+    return 0;
+}
+
+static int handle(struct context *context, struct view *view, struct wire_packet *packet)
 {
     const union wire_message *message = &packet->message;
     switch (message->header.type) {
@@ -127,6 +141,8 @@ static int handle(struct context *context, const struct view *view, struct wire_
     case WIRE_CANCEL:
         cancel(context, message->step.assignment);
         return 0;
+    case WIRE_REGION:
+        return take_region(context, view, packet);
     case WIRE_LEAVE:
         return 1;
     default:
@@ -134,10 +150,17 @@ static int handle(struct context *context, const struct view *view, struct wire_
     }
 }
 
-int inbox_handle(struct context *context, const struct view *view, struct wire_packet *packet)
+void inbox_say_ready(struct context *context, const struct view *view)
+{
+    union wire_message ready = {.ready = {.generation = view->generation}};
+    outbox_post(context->outbox, &ready, WIRE_READY, -1);
+}
+
+int inbox_handle(struct context *context, struct view *view, struct wire_packet *packet)
 {
     int answer = handle(context, view, packet);
     for (unsigned i = 0; i < packet->fd_count; i++)
-        close(packet->fds[i]);
+        if (packet->fds[i] >= 0)
+            close(packet->fds[i]);
     return answer;
 }

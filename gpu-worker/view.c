@@ -47,6 +47,7 @@ static int map_parts(struct view *view, const struct wire_packet *welcome, const
     if (error)
         return error;
     *what = "slabs";
+    view->generation = settings->generation;
     return map_slabs(view, welcome->fds[FD_SLABS], settings->slabs_bytes);
 }
 
@@ -65,10 +66,30 @@ int view_open(struct view *view, struct wire_packet *welcome, const char **what)
     return error;
 }
 
-void view_close(struct view *view)
+static void unmap_slabs(struct view *view)
 {
     if (view->slabs)
         munmap((void *)(uintptr_t)view->slabs, view->slabs_bytes);
+    view->slabs = NULL;
+}
+
+int view_replace_slabs(struct view *view, struct wire_packet *packet)
+{
+    const struct wire_region *region = &packet->message.region;
+    unmap_slabs(view);
+    int error = map_slabs(view, packet->fds[0], region->slabs_bytes);
+    close(packet->fds[0]);
+    packet->fds[0] = -1;
+    if (error)
+        return error;
+    view->generation = region->generation;
+    try_lock(view);
+    return 0;
+}
+
+void view_close(struct view *view)
+{
+    unmap_slabs(view);
     if (view->control.header)
         region_unmap_control(&view->control);
     if (view->seat)

@@ -15,6 +15,7 @@ struct view {
     struct control control; /* read-only */
     const void *slabs;      /* read-only */
     uint64_t slabs_bytes;
+    uint64_t generation; /* of the slab object */
     struct seat_page *seat;
 };
 
@@ -23,6 +24,9 @@ struct view {
  * memory and logs once where it may not. 0, or -errno with *what naming the part at fault.
  */
 int view_open(struct view *view, struct wire_packet *welcome, const char **what);
+/* Maps other slabs (a REGION message and its fd, which it closes) in place of those before, which
+ * it lets go of first. Nobody may be reading a slab. 0 or -errno. */
+int view_replace_slabs(struct view *view, struct wire_packet *packet);
 void view_close(struct view *view);
 
 /* A slab's bytes, by its number: its place as control's slab table has it, checked against the

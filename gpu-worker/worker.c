@@ -261,8 +261,7 @@ int worker_serve(int socket, struct wire_packet *welcome, const struct worker_op
     worker.context.fixed_blinders = options->fixed_blinders;
     int code = start(&worker, welcome, options);
     if (!code) {
-        union wire_message ready = {0};
-        outbox_post(worker.context.outbox, &ready, WIRE_READY, -1);
+        inbox_say_ready(&worker.context, &worker.view);
         code = serve(&worker);
         if (code)
             _exit(code); /* the threads may be deep in a proof */

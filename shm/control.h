@@ -131,11 +131,11 @@ struct lane_spec {
     char name[LANE_NAME_BYTES];
     uint64_t slab_bytes; /* rounded up to the page */
     uint32_t slab_count;
-    uint32_t slab_room; /* the most slabs of any later plan; where it is less, slab_count is */
-    uint32_t credits;   /* limit at start; at most slab_count */
+    uint32_t credits; /* limit at start; at most slab_count */
     uint32_t priorities;
     uint32_t rows;
-    uint32_t numa; /* where its pages are to lie: numa.h */
+    uint32_t slab_room; /* the most slabs of any plan; where it is less, slab_count is */
+    uint32_t numa;      /* where its pages are to lie: numa.h */
 };
 /* Multiples of the page. control_bytes is 0 where the lanes are more than LANES_MAX, their slabs
  * more than SLABS_MAX, or their bytes more than 2^62; then the other two must not be called.

@@ -24,7 +24,7 @@ static const struct wire_kind kinds[WIRE_TYPES] = {
     [WIRE_HELLO] = {"hello", sizeof(struct wire_hello), 0},
     [WIRE_WELCOME] = {"welcome", sizeof(struct wire_welcome), 3},
     [WIRE_REFUSED] = {"refused", sizeof(struct wire_refused), 0},
-    [WIRE_READY] = {"ready", sizeof(struct wire_simple), 0},
+    [WIRE_READY] = {"ready", sizeof(struct wire_ready), 0},
     [WIRE_IMAGE] = {"image", sizeof(struct wire_image), 1},
     [WIRE_FORGET] = {"forget", sizeof(struct wire_image), 0},
     [WIRE_FILL] = {"fill", sizeof(struct wire_fill), 1},
@@ -38,6 +38,7 @@ static const struct wire_kind kinds[WIRE_TYPES] = {
     [WIRE_RELEASED] = {"released", sizeof(struct wire_step), 0},
     [WIRE_LEAVE] = {"leave", sizeof(struct wire_simple), 0},
     [WIRE_LEAVING] = {"leaving", sizeof(struct wire_simple), 0},
+    [WIRE_REGION] = {"region", sizeof(struct wire_region), 1},
     [WIRE_FILL_INPUT] = {"fill_input", sizeof(struct wire_fill), 2},
 };
 

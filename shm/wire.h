@@ -9,7 +9,7 @@
  *     HELLO {versions, build id, role, device}  ───────>
  *                    <───────  WELCOME {seat, settings} + control (ro), slabs, seat page
  *                              or REFUSED {exit code, why}
- *     READY                                     ───────>  (gpu: slabs mapped and registered)
+ *     READY {generation}                        ───────>  (gpu: slabs mapped and registered)
  *                    <───────  IMAGE {hash} + image fd, before its first use by this worker
  *                    <───────  FILL {assignment, slab ...} + witness fd, to a synth-worker
  *                              or FILL_INPUT {the same} + input fd, program folder
@@ -19,6 +19,8 @@
  *                    <───────  CANCEL {assignment}
  *     RELEASED                                  ───────>
  *                    <───────  FORGET {hash}, LEAVE
+ *                    <───────  REGION {generation, bytes} + slabs, while it holds no assignment
+ *     READY {generation}                        ───────>
  *     LEAVING                                   ───────>
  *
  * Exactly one of FILLED, PROVED, FAILED, RELEASED ends an assignment.
@@ -37,7 +39,7 @@
 #include "shm/control.h"
 #include "shm/slab.h"
 
-#define WIRE_PROTOCOL 1u
+#define WIRE_PROTOCOL 2u
 #define WIRE_BYTES_MAX 4096u
 #define WIRE_FDS_MAX 3u
 #define WIRE_DEVICE_BYTES 64
@@ -65,6 +67,7 @@ enum wire_type {
     WIRE_RELEASED,
     WIRE_LEAVE,
     WIRE_LEAVING,
+    WIRE_REGION,
     WIRE_FILL_INPUT,
     WIRE_TYPES
 };
@@ -103,6 +106,7 @@ struct wire_welcome {
     uint32_t reserved;
     uint64_t incarnation;
     uint64_t control_bytes, slabs_bytes;
+    uint64_t generation;         /* of the slab object */
     char cpus[WIRE_LABEL_BYTES]; /* a cpu list such as "0-3,8"; empty: leave as it is */
 };
 
@@ -113,7 +117,20 @@ struct wire_refused {
     char why[WIRE_TEXT_BYTES];
 };
 
-struct wire_simple { /* READY, LEAVE, LEAVING */
+/* The slabs of that generation are mapped, and none of an earlier one. */
+struct wire_ready {
+    struct wire_header header;
+    uint64_t generation;
+};
+
+/* fd: slabs (read-write), in place of those before, which are let go of first. */
+struct wire_region {
+    struct wire_header header;
+    uint64_t generation;
+    uint64_t slabs_bytes;
+};
+
+struct wire_simple { /* LEAVE, LEAVING */
     struct wire_header header;
 };
 
@@ -214,6 +231,8 @@ union wire_message {
     struct wire_hello hello;
     struct wire_welcome welcome;
     struct wire_refused refused;
+    struct wire_ready ready;
+    struct wire_region region;
     struct wire_simple simple;
     struct wire_image image;
     struct wire_fill fill;

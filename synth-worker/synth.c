@@ -48,6 +48,7 @@ static int map_region(struct synth *synth, struct wire_packet *packet, const cha
         *what = "slabs";
         status =
             slab_windows_init(&synth->windows, packet->fds[1], synth->control.header->slab_count);
+        synth->generation = welcome->generation;
     }
     if (!status) {
         *what = "seat";
@@ -76,12 +77,11 @@ static int settle_in(struct synth *synth, struct wire_packet *packet, const char
     return synth_watch_start(synth->socket);
 }
 
-static int say_ready(struct synth *synth)
+static int begin(struct synth *synth)
 {
-    union wire_message message = {0};
     seat_enter(synth->page, STAGE_IDLE, 0, 0, 0);
     synth->idle_since_ns = worker_now_ns();
-    return wire_send(synth->socket, &message, WIRE_READY, NULL, 0);
+    return synth_say_ready(synth);
 }
 
 static void wait_for_news(struct synth *synth)
@@ -98,7 +98,7 @@ static void wait_for_news(struct synth *synth)
 /* What waits in the socket is served before a leave is obeyed. */
 static int serve(struct synth *synth)
 {
-    int status = say_ready(synth);
+    int status = begin(synth);
     while (!status) {
         status = synth_take_messages(synth);
         if (status)

@@ -16,7 +16,8 @@ struct seat_page;
 struct synth {
     int socket, signals; /* signals: a signalfd for TERM and INT */
     struct control control;
-    struct slab_windows windows;
+    struct slab_windows windows; /* their fd is ours */
+    uint64_t generation;         /* of the slab object that they are on */
     struct seat_page *page;
     struct synth_images images;
     struct wire_fill fill; /* the assignment in hand; assignment 0: none */
@@ -30,6 +31,8 @@ struct synth {
 int synth_run(const char *socket_path);
 
 /* ---- synth_serve.c ---- */
+/* READY, for the slabs of the generation that is mapped. 0 or -errno. */
+int synth_say_ready(struct synth *synth);
 /* Takes all messages that wait, without blocking. 0, or -errno: the socket is of no more use. */
 int synth_take_messages(struct synth *synth);
 /* Fills the slab in hand and says how it ended. 0, or -errno: the socket is of no more use. */

@@ -87,6 +87,31 @@ static void take_image(struct synth *synth, const struct wire_packet *packet)
     close(packet->fds[0]);
 }
 
+int synth_say_ready(struct synth *synth)
+{
+    union wire_message message = {.ready = {.generation = synth->generation}};
+    return send_waiting(synth, &message, WIRE_READY);
+}
+
+/* Other slabs in place of those before, which are let go of first: they may be all the memory that
+ * there is. */
+static int take_region(struct synth *synth, const struct wire_packet *packet)
+{
+    if (synth->fill.assignment) {
+        log_event("error", "region_refused", "why=\"a slab is being filled\"");
+        close(packet->fds[0]);
+        return -EPROTO;
+    }
+    close(synth->windows.fd);
+    slab_windows_destroy(&synth->windows);
+    int status =
+        slab_windows_init(&synth->windows, packet->fds[0], synth->control.header->slab_count);
+    if (status)
+        return status;
+    synth->generation = packet->message.region.generation;
+    return synth_say_ready(synth);
+}
+
 static int take_message(struct synth *synth, struct wire_packet *packet)
 {
     const union wire_message *message = &packet->message;
@@ -99,6 +124,8 @@ static int take_message(struct synth *synth, struct wire_packet *packet)
     case WIRE_FORGET:
         synth_images_forget(&synth->images, message->image.hash);
         return 0;
+    case WIRE_REGION:
+        return take_region(synth, packet);
     case WIRE_CANCEL:
         if (synth->fill.assignment && message->step.assignment == synth->fill.assignment)
             synth->cancelled = 1;

@@ -45,7 +45,7 @@ static const struct dispatch_limits rig_limits = {
 static inline void rig_open(struct rig *rig, uint32_t lanes, uint32_t slabs,
                             const struct dispatch_limits *limits)
 {
-    struct lane_spec specs[LANES_MAX] = {{{0}, 0, 0, 0, 0, 0}};
+    struct lane_spec specs[LANES_MAX] = {{.slab_bytes = 0}};
     uint64_t bytes;
 
     for (uint32_t i = 0; i < lanes; i++) {

@@ -202,6 +202,7 @@ static inline void fake_run(const char *path, enum worker_role role, const char 
         close(packet.fds[i]);
     signal(SIGTERM, manner == FAKE_DEAF ? SIG_IGN : SIG_DFL);
     seat_enter(fake.page, STAGE_IDLE, 0, 0, 0);
+    message.ready.generation = packet.message.welcome.generation;
     wire_send(fake.socket, &message, WIRE_READY, NULL, 0);
     if (manner == FAKE_LEAVES_LATE)
         poll(&(struct pollfd){.fd = fake.socket, .events = POLLIN}, 1, -1);

@@ -57,7 +57,12 @@ static inline void fake_run_worker(struct fake *fake, int socket, int seat_fd)
 
 static inline void fake_open_region(struct fake *fake, uint64_t slab_bytes)
 {
-    struct lane_spec lane = {"main", slab_bytes, FAKE_SLABS, FAKE_SLABS, 0xf, ROWS_HOST};
+    struct lane_spec lane = {.name = "main",
+                             .slab_bytes = slab_bytes,
+                             .slab_count = FAKE_SLABS,
+                             .credits = FAKE_SLABS,
+                             .priorities = 0xf,
+                             .rows = ROWS_HOST};
     const char *what;
     assert(region_create(&fake->region, &lane, 1, "memfd", pawl_build_id, &what) == 0);
     fake->slabs = mmap(NULL, fake->region.slabs_bytes, PROT_READ | PROT_WRITE, MAP_SHARED,

@@ -503,6 +503,65 @@ static void test_the_end_of_the_socket_ends_the_process(void **state)
     }
 }
 
+/* ---- other slabs ---- */
+
+static void replace_slabs(struct fake *fake)
+{
+    struct region_slabs slabs;
+    struct lane_spec lane = {
+        .name = "main", .slab_bytes = circuit_slab_bytes(&fake->circuit) + 4096, .slab_count = 2};
+    assert_int_equal(region_slabs_begin(&slabs, &lane, 1, "memfd"), 0);
+    while (region_slabs_make(&slabs, 1 << 20) > 0)
+        ;
+    munmap(fake->slabs, fake->region.slabs_bytes);
+    region_slabs_adopt(&fake->region, &slabs);
+    fake->slabs = mmap(NULL, fake->region.slabs_bytes, PROT_READ | PROT_WRITE, MAP_SHARED,
+                       fake->region.slabs_fd, 0);
+    assert_ptr_not_equal(fake->slabs, MAP_FAILED);
+}
+
+static void send_region(struct fake *fake)
+{
+    union wire_message message = {
+        .region = {.generation = fake->region.generation, .slabs_bytes = fake->region.slabs_bytes}};
+    fake_send(fake, &message, WIRE_REGION, fake->region.slabs_fd);
+}
+
+static void test_other_slabs_take_the_place_of_the_first(void **state)
+{
+    (void)state;
+    struct fake fake;
+    struct wire_packet packet;
+    open_filled(&fake, mul2, 1);
+    for (int round = 0; round < 3; round++) {
+        fake_assign(&fake, &fake.order[0]);
+        expect_whole_proof(&fake, 0);
+        replace_slabs(&fake);
+        send_region(&fake); /* right behind the last proof */
+        assert_int_equal(fake_receive(&fake, &packet), WIRE_READY);
+        assert_int_equal(packet.message.ready.generation, 2 + round);
+        fake_fill(&fake, 1, (struct filling){0});
+        fake_assign(&fake, &fake.order[1]);
+        expect_whole_proof(&fake, 1);
+        fake_fill(&fake, 0, (struct filling){0});
+    }
+    fake_close(&fake);
+}
+
+static void test_other_slabs_during_a_proof_are_no_protocol(void **state)
+{
+    (void)state;
+    struct fake fake;
+    open_filled(&fake, mul2, 1);
+    atomic_store(&gate->closed, 1);
+    fake_assign(&fake, &fake.order[0]);
+    expect_step(&fake, WIRE_STARTED, 0);
+    wait_arrived();
+    send_region(&fake);
+    assert_int_equal(fake_exit_code(&fake), EXIT_INTERNAL);
+    fake_close(&fake);
+}
+
 static void test_a_message_that_no_gpu_worker_gets(void **state)
 {
     (void)state;
@@ -556,6 +615,8 @@ int main(void)
         cmocka_unit_test(test_leave_ends_what_is_assigned),
         cmocka_unit_test(test_sigterm_ends_what_is_assigned),
         cmocka_unit_test(test_the_end_of_the_socket_ends_the_process),
+        cmocka_unit_test(test_other_slabs_take_the_place_of_the_first),
+        cmocka_unit_test(test_other_slabs_during_a_proof_are_no_protocol),
         cmocka_unit_test(test_a_message_that_no_gpu_worker_gets),
         cmocka_unit_test(test_a_crash_leaves_last_words),
     };

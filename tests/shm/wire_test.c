@@ -33,7 +33,7 @@ static const struct {
     {WIRE_HELLO, "hello", sizeof(struct wire_hello), 0},
     {WIRE_WELCOME, "welcome", sizeof(struct wire_welcome), 3},
     {WIRE_REFUSED, "refused", sizeof(struct wire_refused), 0},
-    {WIRE_READY, "ready", sizeof(struct wire_simple), 0},
+    {WIRE_READY, "ready", sizeof(struct wire_ready), 0},
     {WIRE_IMAGE, "image", sizeof(struct wire_image), 1},
     {WIRE_FORGET, "forget", sizeof(struct wire_image), 0},
     {WIRE_FILL, "fill", sizeof(struct wire_fill), 1},
@@ -47,6 +47,7 @@ static const struct {
     {WIRE_RELEASED, "released", sizeof(struct wire_step), 0},
     {WIRE_LEAVE, "leave", sizeof(struct wire_simple), 0},
     {WIRE_LEAVING, "leaving", sizeof(struct wire_simple), 0},
+    {WIRE_REGION, "region", sizeof(struct wire_region), 1},
     {WIRE_FILL_INPUT, "fill_input", sizeof(struct wire_fill), 2},
 };
 #define TYPES (sizeof(types) / sizeof(types[0]))

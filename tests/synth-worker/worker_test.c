@@ -10,6 +10,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 
@@ -304,6 +305,74 @@ static void test_a_slab_outside_the_region(void **state)
     fill_and_expect(fake, 1, "w1.wtns");
 }
 
+/* ---- other slabs ---- */
+
+static void make_other_slabs(struct fake *fake)
+{
+    const struct lane_spec lane = {.name = "test", .slab_bytes = SLAB_BYTES, .slab_count = 1};
+    struct region_slabs slabs;
+    assert_int_equal(region_slabs_begin(&slabs, &lane, 1, "memfd"), 0);
+    while (region_slabs_make(&slabs, 1 << 20) > 0)
+        ;
+    region_slabs_adopt(&fake->region, &slabs);
+}
+
+static void send_region(struct fake *fake)
+{
+    union wire_message message = {
+        .region = {.generation = fake->region.generation, .slabs_bytes = fake->region.slabs_bytes}};
+    send_message(fake, message, WIRE_REGION, &fake->region.slabs_fd, 1);
+}
+
+/* How many mappings of the object with that inode the worker has. */
+static unsigned count_mappings(pid_t pid, uint64_t inode)
+{
+    char path[64], line[512], wanted[32];
+    unsigned count = 0;
+    snprintf(path, sizeof path, "/proc/%d/maps", (int)pid);
+    snprintf(wanted, sizeof wanted, " %llu ", (unsigned long long)inode);
+    FILE *maps = fopen(path, "re");
+    assert_non_null(maps);
+    while (fgets(line, sizeof line, maps))
+        count += strstr(line, wanted) != NULL;
+    fclose(maps);
+    return count;
+}
+
+static void test_other_slabs_take_the_place_of_the_first(void **state)
+{
+    struct fake *fake = *state;
+    struct stat old;
+    welcome(fake);
+    send_image(fake);
+    fill_and_expect(fake, 1, "w1.wtns");
+    assert_int_equal(fstat(fake->region.slabs_fd, &old), 0);
+    assert_true(count_mappings(fake->worker, old.st_ino) > 0);
+    make_other_slabs(fake);
+    send_region(fake);
+    struct wire_packet packet = expect_message(fake, WIRE_READY);
+    assert_int_equal(packet.message.ready.generation, 2);
+    assert_int_equal(count_mappings(fake->worker, old.st_ino), 0);
+    fill_and_expect(fake, 0, "w2.wtns");
+    send_fill(fake, 1, "w1.wtns"); /* its place is outside now */
+    expect_message(fake, WIRE_FAILED);
+    send_bare(fake, WIRE_LEAVE);
+    expect_exit(fake, 0);
+}
+
+/* The worker is stopped so that both lie in its socket: the second comes while it fills. */
+static void test_other_slabs_during_a_filling_are_no_protocol(void **state)
+{
+    struct fake *fake = *state;
+    welcome(fake);
+    send_image(fake);
+    kill(fake->worker, SIGSTOP);
+    send_fill(fake, 0, "w1.wtns");
+    send_region(fake);
+    kill(fake->worker, SIGCONT);
+    expect_exit(fake, EXIT_INTERNAL);
+}
+
 /* Both messages lie in the socket before the worker looks. */
 static void test_cancel(void **state)
 {
@@ -404,6 +473,8 @@ int main(void)
         WITH_FAKE(test_a_bad_witness_fails_and_work_goes_on),
         WITH_FAKE(test_an_image_that_is_not_there),
         WITH_FAKE(test_a_slab_outside_the_region),
+        WITH_FAKE(test_other_slabs_take_the_place_of_the_first),
+        WITH_FAKE(test_other_slabs_during_a_filling_are_no_protocol),
         WITH_FAKE(test_cancel),
         WITH_FAKE(test_what_waits_is_done_before_leaving),
         WITH_FAKE(test_sigterm_drains),
