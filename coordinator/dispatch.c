@@ -160,6 +160,13 @@ void dispatch_step(struct dispatch *dispatch, const struct dispatch_event *event
     case EVENT_COMMITTED:
         end_committed(dispatch, event->job.job, event->job.partition);
         break;
+    case EVENT_HOLD:
+    case EVENT_REPLANNED:
+        dispatch->held = event->type == EVENT_HOLD;
+        if (!dispatch->held)
+            seats_replanned(dispatch);
+        seats_plan_credits(dispatch);
+        break;
     case EVENT_TICK:
         tick(dispatch);
         break;

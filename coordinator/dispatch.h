@@ -49,6 +49,8 @@ enum event_type {
     EVENT_DIED,      /* the seat's pidfd is readable and its socket is read to the end */
     EVENT_JOB_ENDED, /* failed, cancelled or past its deadline: drop its tasks */
     EVENT_COMMITTED, /* the store has the result of one partition for good */
+    EVENT_HOLD,      /* no slab is granted until REPLANNED: all become FREE */
+    EVENT_REPLANNED, /* other slabs, all FREE: each worker gets work once it is READY again */
     EVENT_TICK       /* ageing, credit limits, the credit check */
 };
 

@@ -69,6 +69,7 @@ struct dispatch {
     struct credit_times times[LANES_MAX];
     uint64_t last_grant[LANES_MAX]; /* the assignment number of each lane's last grant */
     uint64_t next_assignment;
+    bool held;            /* between HOLD and REPLANNED: every limit is 0 */
     uint32_t uncommitted; /* results whose slabs are FREE and that are not committed */
     struct dispatch_counters counters;
     /* of the step that runs */
@@ -122,6 +123,8 @@ uint32_t seat_find_gpu(const struct dispatch *dispatch);
 /* The device's sums were wrong, or right again. */
 void seat_charge_device(struct dispatch *dispatch, uint32_t seat, bool charged);
 void seats_plan_credits(struct dispatch *dispatch);
+/* Other slabs: nobody is ready for them yet, and no window is on them. */
+void seats_replanned(struct dispatch *dispatch);
 
 /* ---- synth-workers ---- */
 void synth_pass(struct dispatch *dispatch);

@@ -20,6 +20,15 @@ void seat_attached(struct dispatch *dispatch, uint32_t seat, enum worker_role ro
         fresh->last_slab[lane] = SLAB_NONE;
 }
 
+void seats_replanned(struct dispatch *dispatch)
+{
+    for (uint32_t seat = 0; seat < SEATS_MAX; seat++) {
+        dispatch->seats[seat].ready = false;
+        for (uint32_t lane = 0; lane < LANES_MAX; lane++)
+            dispatch->seats[seat].last_slab[lane] = SLAB_NONE;
+    }
+}
+
 bool seat_may_work(const struct seat *seat, enum worker_role role)
 {
     return seat->role == role && seat->ready && !seat->leaving && !seat->set_aside;
@@ -181,6 +190,8 @@ void seats_plan_credits(struct dispatch *dispatch)
         }
         if (limit > slabs)
             limit = slabs;
+        if (dispatch->held)
+            limit = 0;
         if (limit != credit_limit(dispatch->control, lane))
             credit_set_limit(dispatch->control, lane, limit);
     }

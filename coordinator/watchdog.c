@@ -10,6 +10,7 @@
 #include "coordinator/clock.h"
 #include "coordinator/workers.h"
 #include "shm/program.h"
+#include "shm/region.h"
 #include "shm/seat.h"
 
 #define ENDS_BY_ITSELF_NS (2 * NS_PER_S) /* after the end of its socket */
@@ -64,13 +65,20 @@ static void go_on_ending(struct worker *worker, uint64_t now_ns)
     }
 }
 
-/* The stage whose deadline counts. One that was given work and does not begin it, or wants to leave
- * and does not end it, hangs in the stage that its work begins with. */
+/* It has been sent slabs and does not say that it has mapped them. */
+static int owes_ready(const struct worker *worker)
+{
+    return worker->generation != worker->workers->region->generation;
+}
+
+/* The stage whose deadline counts. One that was given work and does not begin it, or slabs and does
+ * not map them, or wants to leave and does not end its work, hangs in the stage that its work
+ * begins with. */
 static uint32_t stage_due(const struct worker *worker, const struct seat_view *view)
 {
     if (view->stage >= STAGE_WITNESS && view->stage <= STAGE_FINALIZE)
         return view->stage;
-    if (!worker->workers->has_work(worker->workers->arg, worker))
+    if (!worker->workers->has_work(worker->workers->arg, worker) && !owes_ready(worker))
         return STAGE_IDLE;
     return worker->role == ROLE_SYNTH ? STAGE_WITNESS : STAGE_UPLOAD;
 }

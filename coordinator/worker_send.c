@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "shm/region.h"
+
 void worker_send(struct worker *worker, union wire_message *message, enum wire_type type,
                  const int *fds, unsigned fd_count)
 {
@@ -74,6 +76,30 @@ void workers_forget_image(struct workers *workers, const uint8_t *hash)
     for (uint32_t seat = 0; seat < SEATS_MAX; seat++)
         if (workers->seats[seat])
             forget_image(workers->seats[seat], hash);
+}
+
+void workers_send_region(struct workers *workers)
+{
+    const struct region *region = workers->region;
+    for (uint32_t seat = 0; seat < SEATS_MAX; seat++) {
+        union wire_message message = {
+            .region = {.generation = region->generation, .slabs_bytes = region->slabs_bytes}};
+        if (!workers->seats[seat])
+            continue;
+        workers->seats[seat]->ready = 0;
+        worker_send(workers->seats[seat], &message, WIRE_REGION, &region->slabs_fd, 1);
+    }
+}
+
+int workers_have_region(const struct workers *workers)
+{
+    for (uint32_t seat = 0; seat < SEATS_MAX; seat++) {
+        const struct worker *worker = workers->seats[seat];
+        if (worker && worker->ending != ENDING_LOST &&
+            worker->generation != workers->region->generation)
+            return 0;
+    }
+    return 1;
 }
 
 void workers_leave(struct workers *workers)

@@ -118,6 +118,15 @@ void worker_bury(struct worker *worker)
 
 /* ---- events ---- */
 
+/* READY for slabs that are not the region's any more says nothing. */
+static int is_up_to_date(struct worker *worker, const union wire_message *message)
+{
+    if (message->header.type != WIRE_READY)
+        return 1;
+    worker->generation = message->ready.generation;
+    return worker->generation == worker->workers->region->generation;
+}
+
 /* 1: a message was handed on; 0: there is none; the socket may be closed afterwards. */
 int worker_read_packet(struct worker *worker)
 {
@@ -132,7 +141,8 @@ int worker_read_packet(struct worker *worker)
             worker_hang_up(worker);
         return 0;
     }
-    worker->workers->on_packet(worker->workers->arg, worker, &packet);
+    if (is_up_to_date(worker, &packet.message))
+        worker->workers->on_packet(worker->workers->arg, worker, &packet);
     for (unsigned i = 0; i < packet.fd_count; i++)
         if (packet.fds[i] >= 0)
             close(packet.fds[i]);

@@ -49,8 +49,9 @@ struct worker {
     uint32_t image_count;
     struct worker_task tasks[WORKER_TASKS_KEPT]; /* the latest, a ring */
     uint32_t task_count;
-    int ready;   /* it has said READY */
-    int leaving; /* it gets no new work */
+    int ready;           /* it has said READY, for the present slabs */
+    uint64_t generation; /* of the slabs that it said READY for; 0: none yet */
+    int leaving;         /* it gets no new work */
     /* the watchdog's */
     uint64_t progress, moved_ns;
     enum worker_ending ending;
@@ -99,6 +100,11 @@ void worker_note_task(struct worker *worker, const struct worker_task *task);
 const struct worker_task *worker_find_task(const struct worker *worker, uint64_t assignment);
 /* Tells every worker that has the image to let go of it. */
 void workers_forget_image(struct workers *workers, const uint8_t *hash);
+/* REGION to all: the region has other slabs now, for which nobody is ready. */
+void workers_send_region(struct workers *workers);
+/* Whether all workers have said READY for the present slabs, so that nobody maps others. The dead
+ * and the lost are not asked. */
+int workers_have_region(const struct workers *workers);
 /* LEAVE to all. */
 void workers_leave(struct workers *workers);
 

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "shm/credit.h"
+#include "shm/ledger.h"
 #include "shm/slab.h"
 #include "shm/trace.h"
 
@@ -235,8 +236,7 @@ void control_plan(struct control *control, const struct lane_spec *lanes, uint32
     uint64_t offset = 0;
 
     assert(lane_count == control->header->lane_count && lanes_fit(lanes, lane_count));
-    for (uint32_t i = 0; i < control->header->slab_count; i++)
-        assert(slab_word_load(control, i).state == SLAB_FREE);
+    assert(ledger_all_free(control));
     for (uint32_t i = 0; i < lane_count; i++) {
         assert(lanes[i].slab_count <= control->lanes[i].slab_room);
         if (credit_limit(control, i))

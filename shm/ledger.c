@@ -209,6 +209,14 @@ static int is_free(const struct control *control, uint32_t slab)
     return slab_word_load(control, slab).state == SLAB_FREE;
 }
 
+int ledger_all_free(const struct control *control)
+{
+    for (uint32_t slab = 0; slab < control->header->slab_count; slab++)
+        if (slab_word_load(control, slab).state != SLAB_FREE)
+            return 0;
+    return 1;
+}
+
 int ledger_find_free(const struct control *control, uint32_t lane, int64_t preferred)
 {
     if (lane >= control->header->lane_count)

@@ -59,6 +59,8 @@ void ledger_reclaim(struct control *control, uint32_t seat,
 
 /* How many slabs of a lane are in each state; counts[SLAB_STATES]. */
 void ledger_count(const struct control *control, uint32_t lane, uint32_t *counts);
+/* Whether every slab of the region is FREE. */
+int ledger_all_free(const struct control *control);
 /* A FREE slab of the lane, `preferred` if that one is FREE; or -ENOSPC. */
 int ledger_find_free(const struct control *control, uint32_t lane, int64_t preferred);
 

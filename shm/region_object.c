@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/random.h>
+#include <sys/statvfs.h>
 #include <sys/sysinfo.h>
 #include <unistd.h>
 
@@ -60,6 +61,17 @@ static uint64_t meminfo_number(const char *key)
 uint64_t region_backing_unit(enum region_backing backing)
 {
     return backing == BACKING_HUGETLBFS ? 1024 * meminfo_number("Hugepagesize") : SLAB_PAGE_BYTES;
+}
+
+uint64_t region_backing_room(enum region_backing backing)
+{
+    struct statvfs status;
+
+    if (backing == BACKING_HUGETLBFS)
+        return meminfo_number("HugePages_Free") * region_backing_unit(backing);
+    if (backing == BACKING_SHM && statvfs("/dev/shm", &status) == 0 && status.f_blocks)
+        return (uint64_t)status.f_bavail * status.f_frsize;
+    return UINT64_MAX;
 }
 
 void region_object_close(struct region_object *object)

@@ -23,6 +23,10 @@ int region_backing_parse(const char *name);
  * no huge pages. */
 uint64_t region_backing_unit(enum region_backing backing);
 
+/* What the backing's own pool has left: free space of /dev/shm, free huge pages; UINT64_MAX where
+ * memory alone counts. */
+uint64_t region_backing_room(enum region_backing backing);
+
 /* fds, O_CLOEXEC; -1 where there is none. */
 struct region_object {
     int rw, ro;
