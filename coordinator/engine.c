@@ -259,16 +259,19 @@ static void on_packet(void *arg, struct worker *worker, struct wire_packet *pack
 
 /* ---- jobs ---- */
 
+static void on_ended(void *arg, uint64_t job)
+{
+    struct dispatch_event event = {.type = EVENT_JOB_ENDED, .now_ns = clock_now_ns()};
+    event.job.job = job;
+    engine_queue(arg, &event);
+}
+
 static void on_final(void *arg, const struct store_job *job)
 {
     struct engine *engine = arg;
-    struct dispatch_event event = {.type = EVENT_JOB_ENDED, .now_ns = clock_now_ns()};
-    event.job.job = job->id;
     log_event("info", "job_final", "job=%016" PRIx64 " state=%s partitions=%" PRIu32, job->id,
               job_state_name(job->state), job->partition_count);
     engine->on_job_final(engine->arg, job->id);
-    if (job->state != JOB_DONE)
-        engine_queue(engine, &event);
 }
 
 void engine_tick(struct engine *engine, uint64_t now_ns)
@@ -289,6 +292,7 @@ void engine_init(struct engine *engine, struct dispatch *dispatch, struct store 
                               .workers = workers,
                               .circuits = circuits,
                               .control = control};
+    store->on_ended = on_ended;
     store->on_final = on_final;
     store->on_final_arg = engine;
     workers->on_attached = on_attached;

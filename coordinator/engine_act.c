@@ -6,7 +6,6 @@
 
 #include <assert.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -19,16 +18,25 @@
 
 /* ---- to workers ---- */
 
-/* Another open description of the same file, so that nobody shares a position. -1: none. */
-static int open_again(int fd)
+/* Its bytes cannot be opened: the filling has failed, and it is ours. */
+static void fail_fill(struct engine *engine, const struct action *action, int error)
 {
-    char path[64];
-    snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-    return open(path, O_RDONLY | O_CLOEXEC);
+    struct dispatch_event event = {
+        .type = EVENT_FAILED, .now_ns = clock_now_ns(), .seat = action->seat};
+    struct wire_failed *failed = &event.failed;
+    memset(failed, 0, sizeof(*failed));
+    failed->assignment = action->assignment;
+    failed->slab = action->slab;
+    failed->generation = action->generation;
+    failed->fault = FAULT_INTERNAL;
+    failed->stage = STAGE_WITNESS;
+    snprintf(failed->why, sizeof(failed->why), "the job's input cannot be opened: %s",
+             strerror(-error));
+    engine_queue(engine, &event);
 }
 
-static void send_fill(struct worker *worker, const struct engine *engine,
-                      const struct action *action, const struct store_job *job)
+static void send_fill(struct worker *worker, struct engine *engine, const struct action *action,
+                      const struct store_job *job)
 {
     const struct store_partition *partition = &job->partitions[action->partition];
     const struct control_slab *slab = &engine->control->slabs[action->slab];
@@ -43,11 +51,14 @@ static void send_fill(struct worker *worker, const struct engine *engine,
     fill->slab_bytes = slab->bytes;
     fill->rows = engine->control->lanes[slab->lane].rows;
     memcpy(fill->hash, job->hash, HASH_BYTES);
-    memcpy(fill->label, partition->label, sizeof(fill->label));
-    int fd = open_again(partition->witness_fd);
-    worker_send(worker, &message, WIRE_FILL, fd >= 0 ? &fd : &partition->witness_fd, 1);
-    if (fd >= 0)
-        close(fd);
+    memcpy(fill->label, partition->input.label, sizeof(fill->label));
+    int fd = engine->store->open_input(engine->store, action->job, action->partition);
+    if (fd < 0) {
+        fail_fill(engine, action, fd);
+        return;
+    }
+    worker_send(worker, &message, WIRE_FILL, &fd, 1);
+    close(fd);
 }
 
 static void send_prove(struct worker *worker, const struct action *action,

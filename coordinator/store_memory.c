@@ -1,7 +1,6 @@
 /*
- * The job store in memory: accepted jobs, which of their partitions dispatch has claimed, results.
- * It answers during the call. Jobs that are final still answer for a while (store_limits), with
- * their witnesses closed.
+ * The job store in memory: store_index.c, and results. It answers during the call. Jobs that are
+ * final still answer for a while (store_limits), with their inputs closed.
  *
  * Called by the loop alone. A SIGKILL loses every job: that is what "in memory" means; one-shot
  * instances want nothing else.
@@ -10,28 +9,21 @@
  * order and touches no job afterwards; and only calls that bring the time and return no job drop
  * old ones.
  */
-#include "coordinator/store_entry.h"
+#include "coordinator/store_index.h"
 
 #include <errno.h>
-#include <stdbool.h>
+#include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <unistd.h>
 
-#define BUCKETS 1024u /* a power of two */
-#define PARTITIONS_MAX (1u << 20)
-
-TAILQ_HEAD(entry_queue, entry);
-LIST_HEAD(entry_bucket, entry);
+#define KEY_BUCKETS 256u /* a power of two */
 
 struct memory {
     struct store store; /* first: a store is its memory */
-    struct store_limits limits;
-    struct entry_queue all, active, final; /* oldest first */
-    struct entry_bucket buckets[BUCKETS];
-    struct store_counts counts;
-    uint64_t active_count, final_count, last_order;
+    struct store_index index;
+    struct entry_bucket keys[KEY_BUCKETS];
 };
 
 static struct memory *memory_of(struct store *store)
@@ -39,130 +31,75 @@ static struct memory *memory_of(struct store *store)
     return store->self;
 }
 
-static struct entry *entry_find(struct memory *memory, uint64_t id)
+static struct store_index *index_of(struct store *store)
 {
-    struct entry *entry;
+    return &memory_of(store)->index;
+}
 
-    LIST_FOREACH(entry, &memory->buckets[id % BUCKETS], same_bucket)
+/* ---------------------------------------------------------------- keys */
+
+static struct entry_bucket *key_bucket(struct memory *memory, const char *key)
+{
+    uint32_t hash = 0;
+    while (*key)
+        hash = hash * 31 + (unsigned char)*key++;
+    return &memory->keys[hash % KEY_BUCKETS];
+}
+
+static const struct entry *find_key(struct memory *memory, const char *key)
+{
+    const struct entry *entry;
+    LIST_FOREACH(entry, key_bucket(memory, key), same_key_bucket)
     {
-        if (entry->job.id == id)
+        if (strcmp(entry->key, key) == 0)
             return entry;
     }
     return NULL;
 }
 
-/* ---------------------------------------------------------------- an entry's life */
-
-/* A number that no job has, and not 0. */
-static int pick_id(struct memory *memory, uint64_t *id)
+/* 0 where no job has the spec's key; else -EALREADY (the same bytes) or -EEXIST, and the job. */
+static int check_key(struct memory *memory, const struct store_spec *spec, uint64_t *id)
 {
-    do {
-        ssize_t got = getrandom(id, sizeof(*id), 0);
-        if (got < 0 && errno != EINTR)
-            return -errno;
-        if (got != sizeof(*id))
-            *id = 0;
-    } while (!*id || entry_find(memory, *id));
-    return 0;
-}
-
-static void entry_insert(struct memory *memory, struct entry *entry)
-{
-    entry->job.order = ++memory->last_order;
-    TAILQ_INSERT_TAIL(&memory->all, entry, by_order);
-    TAILQ_INSERT_TAIL(&memory->active, entry, by_state);
-    LIST_INSERT_HEAD(&memory->buckets[entry->job.id % BUCKETS], entry, same_bucket);
-    memory->active_count++;
-    memory->counts.queued++;
-    memory->counts.queued_bytes += entry->bytes;
-}
-
-/* Drops final jobs beyond the number kept or past their time. */
-static void drop_old(struct memory *memory, uint64_t now_ns)
-{
-    struct entry *entry;
-
-    while ((entry = TAILQ_FIRST(&memory->final))) {
-        uint64_t age_ns = now_ns > entry->job.final_ns ? now_ns - entry->job.final_ns : 0;
-        bool too_old = memory->limits.kept_ns && age_ns > memory->limits.kept_ns;
-        if (memory->final_count <= memory->limits.kept_jobs && !too_old)
-            return;
-        TAILQ_REMOVE(&memory->final, entry, by_state);
-        TAILQ_REMOVE(&memory->all, entry, by_order);
-        LIST_REMOVE(entry, same_bucket);
-        memory->final_count--;
-        entry_free(entry);
-    }
-}
-
-/* The job moves between queued, running and the final states; its counters follow. */
-static void entry_set_state(struct memory *memory, struct entry *entry, enum job_state state)
-{
-    uint64_t *counters[] = {&memory->counts.queued, &memory->counts.running,
-                            &memory->counts.done_total, &memory->counts.failed_total,
-                            &memory->counts.cancelled_total};
-
-    --*counters[entry->job.state];
-    ++*counters[state];
-    entry->job.state = state;
-}
-
-/* The last thing that a call does with a job: everything is in order, and the owner hears of it. */
-static void entry_finish(struct memory *memory, struct entry *entry, enum job_state state,
-                         uint64_t now_ns)
-{
-    entry_set_state(memory, entry, state);
-    entry->job.final_ns = now_ns;
-    entry->unclaimed = 0;
-    for (uint32_t i = 0; i < entry->job.partition_count; i++) {
-        close(entry->job.partitions[i].witness_fd);
-        entry->job.partitions[i].witness_fd = -1;
-    }
-    memory->counts.queued_bytes -= entry->bytes;
-    TAILQ_REMOVE(&memory->active, entry, by_state);
-    TAILQ_INSERT_TAIL(&memory->final, entry, by_state);
-    memory->active_count--;
-    memory->final_count++;
-    if (memory->store.on_final)
-        memory->store.on_final(memory->store.on_final_arg, &entry->job);
+    uint8_t digest[32];
+    const struct entry *other = spec->key[0] ? find_key(memory, spec->key) : NULL;
+    if (!other)
+        return 0;
+    if (store_digest(spec, digest))
+        return -ENOMEM;
+    *id = other->job.id;
+    return memcmp(digest, other->digest, sizeof(digest)) == 0 ? -EALREADY : -EEXIST;
 }
 
 /* ---------------------------------------------------------------- accepting */
 
-static int check_spec(const struct memory *memory, const struct store_spec *spec, uint64_t *bytes)
+/* Drops final jobs beyond the number kept or past their time. */
+static void drop_old(struct memory *memory, uint64_t now_ns)
 {
-    uint64_t room = memory->limits.queued_bytes - memory->counts.queued_bytes;
+    struct store_index *index = &memory->index;
+    struct entry *entry;
 
-    if (!spec->partition_count || spec->partition_count > PARTITIONS_MAX)
-        return -EINVAL;
-    if (memory->active_count >= memory->limits.queued_jobs ||
-        memory->counts.queued_bytes > memory->limits.queued_bytes)
-        return -ENOSPC;
-    *bytes = 0;
-    for (uint32_t i = 0; i < spec->partition_count; i++) {
-        if (spec->partitions[i].bytes > room - *bytes)
-            return -ENOSPC;
-        *bytes += spec->partitions[i].bytes;
+    while ((entry = TAILQ_FIRST(&index->final))) {
+        uint64_t age_ns = now_ns > entry->job.final_ns ? now_ns - entry->job.final_ns : 0;
+        bool too_old = index->limits.kept_ns && age_ns > index->limits.kept_ns;
+        if (index->final_count <= index->limits.kept_jobs && !too_old)
+            return;
+        if (entry->key)
+            LIST_REMOVE(entry, same_key_bucket);
+        index_drop(index, entry);
     }
-    return 0;
 }
 
 static int try_accept(struct memory *memory, const struct store_spec *spec, uint64_t *id)
 {
     struct entry *entry;
-    uint64_t bytes;
-    int error = check_spec(memory, spec, &bytes);
-
+    int error = check_key(memory, spec, id);
     if (!error)
-        error = pick_id(memory, id);
+        error = index_add(&memory->index, spec, &entry);
     if (error)
         return error;
-    entry = entry_create(spec);
-    if (!entry)
-        return -ENOMEM;
-    entry->job.id = *id;
-    entry->bytes = bytes;
-    entry_insert(memory, entry);
+    if (entry->key)
+        LIST_INSERT_HEAD(key_bucket(memory, entry->key), entry, same_key_bucket);
+    *id = entry->job.id;
     return 0;
 }
 
@@ -178,118 +115,70 @@ static void memory_accept(struct store *store, const struct store_spec *spec,
         if (spec->partitions[i].witness_fd >= 0)
             close(spec->partitions[i].witness_fd);
     }
-    done(arg, error, error ? 0 : id);
+    done(arg, error == -EALREADY ? 0 : error, id);
 }
 
-/* ---------------------------------------------------------------- claiming */
-
-static struct entry *next_to_claim(struct memory *memory, uint32_t lane, uint64_t now_ns)
-{
-    struct entry *entry, *next = NULL;
-
-    TAILQ_FOREACH (entry, &memory->active, by_state) {
-        if (entry->job.lane == lane && entry->unclaimed &&
-            (!next || entry_before(entry, next, now_ns, memory->limits.ageing_ns)))
-            next = entry;
-    }
-    return next;
-}
-
-static void claim_first(struct memory *memory, struct entry *entry, struct store_claim *out)
-{
-    uint32_t partition = entry->first_unclaimed;
-
-    while (entry->claimed[partition])
-        partition++;
-    entry->claimed[partition] = true;
-    entry->unclaimed--;
-    entry->first_unclaimed = partition + 1;
-    if (entry->job.state == JOB_QUEUED)
-        entry_set_state(memory, entry, JOB_RUNNING);
-    *out = (struct store_claim){
-        .job = entry->job.id,
-        .partition = partition,
-        .circuit_number = entry->job.circuit_number,
-        .priority = entry->job.priority,
-    };
-    memcpy(out->hash, entry->job.hash, sizeof(out->hash));
-}
+/* ---------------------------------------------------------------- working */
 
 static uint32_t memory_claim(struct store *store, uint32_t lane, uint32_t n, uint64_t now_ns,
                              struct store_claim *out)
 {
-    struct memory *memory = memory_of(store);
-    struct entry *entry;
-    uint32_t count = 0;
-
-    while (count < n && (entry = next_to_claim(memory, lane, now_ns))) {
-        while (count < n && entry->unclaimed)
-            claim_first(memory, entry, &out[count++]);
-    }
-    return count;
-}
-
-/* The claimed, unfinished partition, or NULL. */
-static struct store_partition *find_claimed(struct memory *memory, uint64_t job, uint32_t partition,
-                                            struct entry **entry)
-{
-    *entry = entry_find(memory, job);
-    if (!*entry || entry_is_final(*entry) || partition >= (*entry)->job.partition_count ||
-        !(*entry)->claimed[partition] ||
-        (*entry)->job.partitions[partition].state >= PARTITION_DONE)
-        return NULL;
-    return &(*entry)->job.partitions[partition];
+    return index_claim(index_of(store), lane, n, now_ns, out);
 }
 
 static void memory_release(struct store *store, uint64_t job, uint32_t partition)
 {
-    struct memory *memory = memory_of(store);
-    struct entry *entry;
-    struct store_partition *claimed = find_claimed(memory, job, partition, &entry);
-
-    if (!claimed)
-        return;
-    claimed->state = PARTITION_QUEUED;
-    entry->claimed[partition] = false;
-    entry->unclaimed++;
-    if (partition < entry->first_unclaimed)
-        entry->first_unclaimed = partition;
-    if (entry->unclaimed == entry->job.partition_count)
-        entry_set_state(memory, entry, JOB_QUEUED);
+    index_release(index_of(store), job, partition);
 }
 
 static void memory_note(struct store *store, uint64_t job, uint32_t partition,
                         enum partition_state state, uint32_t attempts, uint32_t deaths)
 {
-    struct entry *entry;
-    struct store_partition *claimed = find_claimed(memory_of(store), job, partition, &entry);
+    index_note(index_of(store), job, partition, state, attempts, deaths);
+}
 
-    if (!claimed)
-        return;
-    if (state < PARTITION_DONE)
-        claimed->state = state;
-    claimed->attempts = attempts;
-    claimed->deaths = deaths;
+static int memory_open_input(struct store *store, uint64_t job, uint32_t partition)
+{
+    const struct entry *entry = index_find(index_of(store), job);
+    char path[64];
+
+    if (!entry || partition >= entry->job.partition_count)
+        return -ENOENT;
+    /* Another open description of the same file, so that nobody shares a position. */
+    snprintf(path, sizeof(path), "/proc/self/fd/%d", entry->job.partitions[partition].witness_fd);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    return fd < 0 ? -errno : fd;
 }
 
 /* ---------------------------------------------------------------- ends */
+
+/* The last thing that a call does with a job. */
+static void finish(struct store *store, struct entry *entry, enum job_state state, uint64_t now_ns)
+{
+    uint64_t id = entry->job.id;
+
+    index_finish(index_of(store), entry, state, now_ns);
+    if (store->on_final)
+        store->on_final(store->on_final_arg, &entry->job);
+    if (state != JOB_DONE && store->on_ended)
+        store->on_ended(store->on_final_arg, id);
+}
 
 static void memory_complete(struct store *store, uint64_t job, uint32_t partition, char *proof,
                             char *publics, const struct partition_times *ms, uint64_t now_ns,
                             void (*committed)(void *arg, uint64_t job, uint32_t partition),
                             void *arg)
 {
-    struct memory *memory = memory_of(store);
     struct entry *entry;
-    struct store_partition *claimed = find_claimed(memory, job, partition, &entry);
+    struct store_partition *claimed = index_find_claimed(index_of(store), job, partition, &entry);
 
     if (claimed) {
         claimed->state = PARTITION_DONE;
         claimed->proof = proof;
         claimed->publics = publics;
         claimed->ms = *ms;
-        if (++entry->done == entry->job.partition_count)
-            entry_finish(memory, entry, JOB_DONE, now_ns);
+        if (index_take_result(entry, partition))
+            finish(store, entry, JOB_DONE, now_ns);
     } else {
         free(proof);
     }
@@ -299,35 +188,25 @@ static void memory_complete(struct store *store, uint64_t job, uint32_t partitio
 static void memory_fail(struct store *store, uint64_t job, uint32_t partition,
                         enum wire_fault fault, const char *error, uint64_t now_ns)
 {
-    struct memory *memory = memory_of(store);
     struct entry *entry;
-    struct store_partition *claimed = find_claimed(memory, job, partition, &entry);
 
-    if (!claimed)
+    if (!index_find_claimed(index_of(store), job, partition, &entry))
         return;
-    claimed->state = PARTITION_FAILED;
-    claimed->fault = fault;
-    claimed->error = strdup(error);
-    entry->job.fault = fault;
-    entry->job.error = entry_job_error(entry, partition, error);
-    entry_cancel_rest(entry, FAULT_CANCELLED);
-    entry_finish(memory, entry, JOB_FAILED, now_ns);
+    entry_fail(entry, partition, fault, error);
+    finish(store, entry, JOB_FAILED, now_ns);
 }
 
 static int memory_end(struct store *store, uint64_t job, enum wire_fault fault, const char *error,
                       uint64_t now_ns)
 {
-    struct memory *memory = memory_of(store);
-    struct entry *entry = entry_find(memory, job);
+    struct entry *entry = index_find(index_of(store), job);
 
     if (!entry)
         return -ENOENT;
-    if (entry_is_final(entry))
+    if (entry->is_ended)
         return -EALREADY;
-    entry->job.fault = fault;
-    entry->job.error = strdup(error);
-    entry_cancel_rest(entry, fault);
-    entry_finish(memory, entry, fault == FAULT_CANCELLED ? JOB_CANCELLED : JOB_FAILED, now_ns);
+    entry_end(entry, fault, error);
+    finish(store, entry, entry_end_state(fault), now_ns);
     return 0;
 }
 
@@ -335,85 +214,83 @@ static int memory_end(struct store *store, uint64_t job, enum wire_fault fault, 
 
 static const struct store_job *memory_find(struct store *store, uint64_t job)
 {
-    struct entry *entry = entry_find(memory_of(store), job);
+    struct entry *entry = index_find(index_of(store), job);
 
     return entry ? &entry->job : NULL;
 }
 
+static void memory_fetch(struct store *store, uint64_t job, store_fetched *fetched, void *arg)
+{
+    const struct store_job *found = memory_find(store, job);
+
+    fetched(arg, found ? 0 : -ENOENT, found);
+}
+
 static void memory_list(struct store *store, uint64_t before, uint32_t n,
-                        void (*each)(void *arg, const struct store_job *job), void *arg)
+                        void (*each)(void *arg, const struct store_job *job),
+                        void (*end)(void *arg, int error), void *arg)
 {
     struct entry *entry;
 
-    TAILQ_FOREACH_REVERSE(entry, &memory_of(store)->all, entry_queue, by_order)
+    TAILQ_FOREACH_REVERSE(entry, &index_of(store)->all, entry_queue, by_order)
     {
         if (before && entry->job.order >= before)
             continue;
         if (!n--)
-            return;
+            break;
         each(arg, &entry->job);
     }
+    end(arg, 0);
+}
+
+static void memory_each_active(struct store *store,
+                               void (*each)(void *arg, const struct store_job *job), void *arg)
+{
+    index_each_active(index_of(store), each, arg);
 }
 
 static uint64_t memory_position(struct store *store, uint64_t job, uint64_t now_ns)
 {
-    struct memory *memory = memory_of(store);
-    struct entry *mine = entry_find(memory, job), *entry;
-    uint64_t before = 0;
-
-    if (!mine || mine->job.state != JOB_QUEUED)
-        return 0;
-    TAILQ_FOREACH (entry, &memory->active, by_state) {
-        if (entry != mine && entry->job.lane == mine->job.lane &&
-            entry_before(entry, mine, now_ns, memory->limits.ageing_ns))
-            before += entry->unclaimed;
-    }
-    return before + 1;
+    return index_position(index_of(store), job, now_ns);
 }
 
 static uint64_t memory_overdue(struct store *store, uint64_t now_ns)
 {
-    struct memory *memory = memory_of(store);
-    struct entry *entry;
-
-    drop_old(memory, now_ns);
-    TAILQ_FOREACH (entry, &memory->active, by_state) {
-        if (entry->job.deadline_ns && entry->job.deadline_ns <= now_ns)
-            return entry->job.id;
-    }
-    return 0;
+    drop_old(memory_of(store), now_ns);
+    return index_overdue(index_of(store), now_ns);
 }
 
 static uint64_t memory_uses_circuit(struct store *store, uint32_t circuit_number)
 {
-    struct entry *entry;
-    uint64_t count = 0;
-
-    TAILQ_FOREACH (entry, &memory_of(store)->active, by_state)
-        count += entry->job.circuit_number == circuit_number;
-    return count;
+    return index_uses_circuit(index_of(store), circuit_number);
 }
 
 static void memory_counts(struct store *store, struct store_counts *out)
 {
-    *out = memory_of(store)->counts;
+    *out = index_of(store)->counts;
+}
+
+static const struct store_commits *memory_commits(struct store *store)
+{
+    (void)store;
+    return NULL;
+}
+
+static int memory_trouble(struct store *store, char *text, size_t bytes)
+{
+    (void)store, (void)text, (void)bytes;
+    return 0;
 }
 
 static void memory_set_limits(struct store *store, const struct store_limits *limits)
 {
-    memory_of(store)->limits = *limits;
+    index_of(store)->limits = *limits;
 }
 
 static void memory_destroy(struct store *store)
 {
-    struct memory *memory = memory_of(store);
-    struct entry *entry;
-
-    while ((entry = TAILQ_FIRST(&memory->all))) {
-        TAILQ_REMOVE(&memory->all, entry, by_order);
-        entry_free(entry);
-    }
-    free(memory);
+    index_free(index_of(store));
+    free(memory_of(store));
 }
 
 struct store *store_memory_create(const struct store_limits *limits)
@@ -422,10 +299,7 @@ struct store *store_memory_create(const struct store_limits *limits)
 
     if (!memory)
         return NULL;
-    memory->limits = *limits;
-    TAILQ_INIT(&memory->all);
-    TAILQ_INIT(&memory->active);
-    TAILQ_INIT(&memory->final);
+    index_init(&memory->index, limits);
     memory->store = (struct store){
         .self = memory,
         .destroy = memory_destroy,
@@ -433,15 +307,20 @@ struct store *store_memory_create(const struct store_limits *limits)
         .claim = memory_claim,
         .release = memory_release,
         .note = memory_note,
+        .open_input = memory_open_input,
         .complete = memory_complete,
         .fail = memory_fail,
         .end = memory_end,
         .find = memory_find,
+        .fetch = memory_fetch,
         .list = memory_list,
+        .each_active = memory_each_active,
         .position = memory_position,
         .overdue = memory_overdue,
         .uses_circuit = memory_uses_circuit,
         .counts = memory_counts,
+        .commits = memory_commits,
+        .trouble = memory_trouble,
         .set_limits = memory_set_limits,
     };
     return &memory->store;

@@ -109,8 +109,8 @@ static uint64_t accept_job(struct store *store, struct told *told, uint32_t lane
     memset(partitions, 0, sizeof(partitions));
     for (uint32_t i = 0; i < parts; i++) {
         partitions[i].witness_fd = open_fd();
-        partitions[i].bytes = bytes;
-        snprintf(partitions[i].label, sizeof(partitions[i].label), "w%u.wtns", i);
+        partitions[i].input.bytes = bytes;
+        snprintf(partitions[i].input.label, sizeof(partitions[i].input.label), "w%u.wtns", i);
     }
     told->error = 1;
     store->accept(store, &spec, on_accept, told);
@@ -143,7 +143,7 @@ static void test_life_of_a_job(void **state)
     job = store->find(store, id);
     assert_int_equal(job->state, JOB_QUEUED);
     assert_string_equal(job->circuit, "square");
-    assert_string_equal(job->partitions[2].label, "w2.wtns");
+    assert_string_equal(job->partitions[2].input.label, "w2.wtns");
     assert_true(job->partitions[0].ms.prove < 0);
     assert_int_equal(store->position(store, id, S), 1);
     assert_int_equal(store->uses_circuit(store, 5), 1);
@@ -216,8 +216,8 @@ static void test_sizes_that_wrap(void **state)
     struct told told;
     struct store *store = open_store(&test_limits, &told);
     struct store_spec_partition partitions[] = {
-        {.witness_fd = open_fd(), .bytes = 400},
-        {.witness_fd = open_fd(), .bytes = UINT64_MAX - 100},
+        {.witness_fd = open_fd(), .input.bytes = 400},
+        {.witness_fd = open_fd(), .input.bytes = UINT64_MAX - 100},
     };
     struct store_spec spec = {.now_ns = S, .partition_count = 2, .partitions = partitions};
 
@@ -363,6 +363,12 @@ static void count_listed(void *arg, const struct store_job *job)
     listed[1 + listed[0]++] = job->order;
 }
 
+static void end_listed(void *arg, int error)
+{
+    (void)arg;
+    assert_int_equal(error, 0);
+}
+
 static void test_retention_and_list(void **state)
 {
     struct told told;
@@ -378,12 +384,12 @@ static void test_retention_and_list(void **state)
     assert_null(store->find(store, ids[0]));
     assert_null(store->find(store, ids[1]));
     assert_non_null(store->find(store, ids[2])); /* three are kept */
-    store->list(store, 0, 10, count_listed, listed);
+    store->list(store, 0, 10, count_listed, end_listed, listed);
     assert_int_equal(listed[0], 4);
     for (uint64_t i = 0; i < 4; i++)
         assert_int_equal(listed[1 + i], 6 - i); /* newest first */
     listed[0] = 0;
-    store->list(store, 6, 2, count_listed, listed);
+    store->list(store, 6, 2, count_listed, end_listed, listed);
     assert_int_equal(listed[0], 2);
     assert_int_equal(listed[1], 5);
     store->overdue(store, 113 * S);
