@@ -66,7 +66,7 @@ programs: $(bin)/coordinator $(bin)/synth-worker $(bin)/gpu-worker $(bin)/pawl $
 
 lib = $(addprefix $(BUILD)/lib/,$(addsuffix .a,$(1)))
 $(bin)/coordinator: $(BUILD)/obj/coordinator/main.o $(call lib,coordinator shm)
-$(bin)/coordinator: LDLIBS += -levent -linih -ljansson -lcrypto
+$(bin)/coordinator: LDLIBS += -levent -linih -ljansson -lsqlite3 -lcrypto
 $(bin)/synth-worker: $(BUILD)/obj/synth-worker/main.o $(call lib,synth-worker shm kernels)
 $(bin)/synth-worker: LDLIBS += -linih -lcrypto
 $(bin)/gpu-worker: $(BUILD)/obj/gpu-worker/main.o $(call lib,gpu-worker shm kernels)
@@ -127,7 +127,7 @@ $(BUILD)/tests/client/%_test: $(BUILD)/obj/tests/client/%_test.o $(call lib,clie
 $(BUILD)/tests/client/%_test: LDLIBS += -lcurl -ljansson -lcrypto
 # these start the real programs
 $(BUILD)/tests/coordinator/daemon_test $(BUILD)/tests/coordinator/http_test: | $(bin)/coordinator $(bin)/synth-worker
-$(BUILD)/tests/coordinator/%_test: LDLIBS += -levent -linih -ljansson -lcrypto
+$(BUILD)/tests/coordinator/%_test: LDLIBS += -levent -linih -ljansson -lsqlite3 -lcrypto
 
 # Scenarios start the real programs; each prints TAP. lib.* are their helpers.
 scenarios := $(filter-out tests/scenario/lib.%,$(wildcard tests/scenario/*.sh tests/scenario/*.py))

@@ -65,6 +65,7 @@ struct dispatch_event {
                 circuit; /* circuit: the caller's number, handed back in actions */
             uint8_t hash[HASH_BYTES];
             enum priority priority;
+            uint32_t attempts, deaths; /* those that the store remembers */
         } claimed;
         struct {
             enum worker_role role;

@@ -62,6 +62,8 @@ void task_claimed(struct dispatch *dispatch, const struct dispatch_event *event)
     task->lane = event->claimed.lane;
     task->circuit = event->claimed.circuit;
     task->priority = event->claimed.priority;
+    task->attempts = event->claimed.attempts;
+    task->deaths = event->claimed.deaths;
     task->claimed_ns = dispatch->now_ns;
     task->slab = SLAB_NONE;
     TAILQ_INSERT_TAIL(&dispatch->tasks, task, link);

@@ -70,6 +70,8 @@ static uint32_t claim_lane(struct engine *engine, uint32_t lane, uint32_t wanted
         event.claimed.lane = lane;
         event.claimed.circuit = claims[i].circuit_number;
         event.claimed.priority = claims[i].priority;
+        event.claimed.attempts = claims[i].attempts;
+        event.claimed.deaths = claims[i].deaths;
         memcpy(event.claimed.hash, claims[i].hash, HASH_BYTES);
         put(engine, &event, NULL);
     }

@@ -103,6 +103,7 @@ struct store_claim {
     uint32_t partition, circuit_number;
     uint8_t hash[HASH_BYTES];
     enum priority priority;
+    uint32_t attempts, deaths; /* so far */
 };
 
 /* How long commits took: of the last ones, a ring; and how many there were. */

@@ -191,6 +191,8 @@ static void claim_first(struct store_index *index, struct entry *entry, struct s
         .partition = partition,
         .circuit_number = entry->job.circuit_number,
         .priority = entry->job.priority,
+        .attempts = entry->job.partitions[partition].attempts,
+        .deaths = entry->job.partitions[partition].deaths,
     };
     memcpy(out->hash, entry->job.hash, sizeof(out->hash));
 }
