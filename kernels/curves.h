@@ -183,6 +183,19 @@ struct curve {
     /* vk_alphabeta_12 of snarkjs's verification key: e(alpha1, beta2), 12 Fq elements plain,
      * [i][j][k] with i < 2, j < 3, k < 2. */
     void (*pairing_alphabeta)(uint64_t *out, const struct g1 *alpha1, const struct g2 *beta2);
+    /*
+     * A key made ready for many proofs: `out`, of prepared_key_bytes and aligned to 64, holds what
+     * depends on the key alone (lines of gamma2 and delta2, multiples of delta1, delta2 and a few
+     * IC). It copies the key, whose `ic` stays borrowed. Making it costs about as much as one
+     * assembly and check with the plain key. A buffer is for this table's form only.
+     */
+    size_t (*prepared_key_bytes)(uint32_t public_count);
+    void (*prepared_key_make)(void *out, const struct verification_key *key);
+    /* proof_assemble and proof_verify, with such a buffer. */
+    void (*prepared_assemble)(struct proof *out, const struct proof_sums *sums,
+                              const void *prepared, const uint64_t *r, const uint64_t *s);
+    int (*prepared_verify)(const void *prepared, const uint64_t *publics,
+                           const struct proof *proof);
 };
 
 /* The table of a curve in the form in use (cpu_form.h), or NULL for an id that is none. */

@@ -5,7 +5,7 @@
  * A curve point is P = S + T, S in the subgroup and T of an order that divides the cofactor. Add up
  * a random subset of the points: where some T_i is not zero, so is the sum of the subset's T with
  * probability at least 1/2, for whatever the other choices are, putting in i or leaving it out
- * gives different sums. So 64 independent subset sums that all vanish when multiplied by r miss a
+ * gives different sums. So 64 independent subset sums that are all in the subgroup miss a
  * wrong point with probability at most 2^-64.
  *
  * A pass finds `width` subset sums for one addition a point: the point goes into the bucket of a
@@ -19,6 +19,7 @@
  */
 #include "kernels/curve/curve.h"
 
+#include "kernels/curve/endomorphism.h"
 #include "kernels/curve/group.h"
 #include "kernels/parallel.h"
 

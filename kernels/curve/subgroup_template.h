@@ -46,7 +46,7 @@ static void GROUP_FN(subset_task)(void *arg, unsigned task)
     GROUP_FN(subset_fold)((GROUP_XYZZ *)job->sums + (size_t)task * width, bucket, width);
 }
 
-/* Subset sum `index`, added up over the splits, times r. */
+/* Subset sum `index`, added up over the splits: is it in the subgroup? */
 static void GROUP_FN(subset_judge)(void *arg, unsigned index)
 {
     struct subgroup_job *job = arg;
@@ -57,8 +57,7 @@ static void GROUP_FN(subset_judge)(void *arg, unsigned index)
         const size_t task = (size_t)pass * job->plan.splits + split;
         GROUP_FN(xyzz_add)(&total, &total, &sum[task * width + bit]);
     }
-    GROUP_FN(xyzz_multiply)(&total, &total, fr_modulus, FR_LIMBS);
-    job->bad[index] = !GROUP_FN(xyzz_is_infinity)(&total);
+    job->bad[index] = !GROUP_FN(is_in_subgroup)(&total);
 }
 
 static int GROUP_FN(subgroup_run)(struct subgroup_job *job, struct parallel *parallel)

@@ -46,7 +46,11 @@
     X(rows_evaluate)                                                                               \
     X(proof_assemble)                                                                              \
     X(proof_verify)                                                                                \
-    X(pairing_alphabeta)
+    X(pairing_alphabeta)                                                                           \
+    X(prepared_key_bytes)                                                                          \
+    X(prepared_key_make)                                                                           \
+    X(prepared_assemble)                                                                           \
+    X(prepared_verify)
 
 /* Operations with a vector form of their own, in files named *_ifma.c. */
 #define FORM_OPERATIONS(X)

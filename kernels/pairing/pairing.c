@@ -11,20 +11,27 @@
 #include <assert.h>
 #include <string.h>
 
-void CURVE_FN(pairing_product)(struct fq12 *out, const struct g1_affine *p,
-                               const struct g2_affine *q, unsigned count)
+void CURVE_FN(pairing_miller)(struct fq12 *out, const struct g1_affine *p,
+                              const struct g2_affine *q, unsigned count)
 {
-    struct g1_affine finite_p[PAIRING_COUNT_MAX];
-    struct g2_affine finite_q[PAIRING_COUNT_MAX];
+    struct line lines[PAIRING_COUNT_MAX][MILLER_LINES_MAX];
+    struct miller_pair pairs[PAIRING_COUNT_MAX];
     unsigned finite = 0;
     assert(count <= PAIRING_COUNT_MAX);
     for (unsigned i = 0; i < count; i++) {
         if (g1_affine_is_infinity(&p[i]) || g2_affine_is_infinity(&q[i]))
             continue;
-        finite_p[finite] = p[i];
-        finite_q[finite++] = q[i];
+        CURVE_FN(miller_lines)(lines[finite], &q[i]);
+        pairs[finite] = (struct miller_pair){.p = p[i], .lines = lines[finite]};
+        finite++;
     }
-    CURVE_FN(miller_loop)(out, finite_p, finite_q, finite);
+    CURVE_FN(miller_loop)(out, pairs, finite);
+}
+
+void CURVE_FN(pairing_product)(struct fq12 *out, const struct g1_affine *p,
+                               const struct g2_affine *q, unsigned count)
+{
+    CURVE_FN(pairing_miller)(out, p, q, count);
     CURVE_FN(final_exponentiation)(out, out);
 }
 

@@ -137,6 +137,22 @@ static void key_sum(const struct key *key, struct g1 *out, int section, const ui
     free(scratch);
 }
 
+/* The same proof, and the same verdict on it, by a prepared key. */
+static void expect_prepared_agrees(const struct key *key, const struct proof_sums *sums,
+                                   const struct proof *proof)
+{
+    const struct curve *curve = key->curve;
+    const uint64_t *publics = key->witness + FR_WORDS;
+    struct proof got;
+    void *prepared = memory_new(curve->prepared_key_bytes(key->publics));
+    curve->prepared_key_make(prepared, &key->vk);
+    curve->prepared_assemble(&got, sums, prepared, blinder_r, blinder_s);
+    assert_memory_equal(&got, proof, sizeof(got));
+    assert_int_equal(curve->prepared_verify(prepared, publics, proof),
+                     curve->proof_verify(&key->vk, publics, proof));
+    free(prepared);
+}
+
 static void key_prove(const struct key *key, struct proof *proof, struct parallel *parallel)
 {
     struct proof_sums sums;
@@ -153,6 +169,7 @@ static void key_prove(const struct key *key, struct proof *proof, struct paralle
                                         scratch, parallel),
                      0);
     key->curve->proof_assemble(proof, &sums, &key->vk, blinder_r, blinder_s);
+    expect_prepared_agrees(key, &sums, proof);
     free(scratch);
     free(h);
 }

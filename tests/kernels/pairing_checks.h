@@ -8,6 +8,7 @@
 #include "kernels/field/scalars.h"
 #include "kernels/pairing/miller.h"
 #include "kernels/pairing/pairing.h"
+#include "kernels/pairing/prepared.h"
 #include "tests/kernels/json_numbers.h"
 #include "tests/kernels/vectors.h"
 
@@ -135,9 +136,17 @@ static void statement_read(struct statement *s)
     free(proof);
 }
 
+/* By the plain key and by the prepared one, which must agree. */
 static int verifies(const struct statement *s)
 {
-    return CURVE_FN(proof_verify)(&s->key, &s->publics[0][0], &s->proof);
+    size_t bytes = CURVE_FN(prepared_key_bytes)(s->key.public_count);
+    void *prepared = aligned_alloc(64, (bytes + 63) / 64 * 64);
+    int plain = CURVE_FN(proof_verify)(&s->key, &s->publics[0][0], &s->proof);
+    assert_non_null(prepared);
+    CURVE_FN(prepared_key_make)(prepared, &s->key);
+    assert_int_equal(CURVE_FN(prepared_verify)(prepared, &s->publics[0][0], &s->proof), plain);
+    free(prepared);
+    return plain;
 }
 
 static void alphabeta_is_snarkjs_s(void **state)
@@ -159,6 +168,52 @@ static void real_proof_verifies(void **state)
     struct statement s;
     statement_read(&s);
     assert_true(verifies(&s));
+}
+
+/* e(A, B) = e(alpha, beta) e(IC_0 + sum, gamma) e(C, delta) with infinities in it: A or B at
+ * infinity leave 1 on the left, and publics that cancel IC_0 leave the sum at infinity. */
+static void infinities_are_judged(void **state)
+{
+    (void)state;
+    struct statement s;
+    statement_read(&s);
+    s.proof.a = (struct g1){{0}};
+    assert_false(verifies(&s));
+    statement_read(&s);
+    memset(&s.proof.b, 0, sizeof(s.proof.b));
+    assert_false(verifies(&s));
+    statement_read(&s);
+    memset(s.publics, 0, sizeof(s.publics));
+    s.ic[0] = g1_affine_infinity;
+    assert_false(verifies(&s));
+    /* A = alpha, B = beta, C and the sum at infinity: true for any key */
+    s.proof.a = s.key.alpha1;
+    s.proof.b = s.key.beta2;
+    memset(&s.proof.c, 0, sizeof(s.proof.c));
+    assert_true(verifies(&s));
+}
+
+/* More publics than get tables: the sum bit by bit must give the same. */
+static void many_publics_are_judged_alike(void **state)
+{
+    (void)state;
+    enum { MANY = PREPARED_PUBLICS_MAX + 3 };
+    struct statement s;
+    static struct g1_affine ic[MANY + 1];
+    static uint64_t publics[MANY][FR_LIMBS];
+    statement_read(&s);
+    memcpy(ic, s.ic, sizeof(s.ic));
+    memcpy(publics, s.publics, sizeof(s.publics));
+    s.key.ic = ic;
+    s.key.public_count = MANY;
+    void *prepared = aligned_alloc(64, 1 << 20);
+    CURVE_FN(prepared_key_make)(prepared, &s.key);
+    assert_true(CURVE_FN(prepared_key_bytes)(MANY) < CURVE_FN(prepared_key_bytes)(1));
+    assert_true(CURVE_FN(proof_verify)(&s.key, publics[0], &s.proof));
+    assert_true(CURVE_FN(prepared_verify)(prepared, publics[0], &s.proof));
+    publics[1][0]++;
+    assert_false(CURVE_FN(prepared_verify)(prepared, publics[0], &s.proof));
+    free(prepared);
 }
 
 static void wrong_publics_are_refused(void **state)
@@ -252,10 +307,16 @@ static void equivalent_proof_verifies(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(pairing_is_bilinear),        cmocka_unit_test(products_of_pairings_cancel),
-        cmocka_unit_test(alphabeta_is_snarkjs_s),     cmocka_unit_test(real_proof_verifies),
-        cmocka_unit_test(wrong_publics_are_refused),  cmocka_unit_test(spoiled_proofs_are_refused),
-        cmocka_unit_test(points_outside_are_refused), cmocka_unit_test(equivalent_proof_verifies),
+        cmocka_unit_test(pairing_is_bilinear),
+        cmocka_unit_test(products_of_pairings_cancel),
+        cmocka_unit_test(alphabeta_is_snarkjs_s),
+        cmocka_unit_test(real_proof_verifies),
+        cmocka_unit_test(wrong_publics_are_refused),
+        cmocka_unit_test(spoiled_proofs_are_refused),
+        cmocka_unit_test(infinities_are_judged),
+        cmocka_unit_test(many_publics_are_judged_alike),
+        cmocka_unit_test(points_outside_are_refused),
+        cmocka_unit_test(equivalent_proof_verifies),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
