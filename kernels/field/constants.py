@@ -132,7 +132,35 @@ class Header:
                 ("two_inverse", pow(2, -1, p), "1/2")):
             self.constant("struct " + name, name + "_" + suffix,
                           "{" + self.words(value * big % p, limbs) + "}", comment)
+        self.limbs_52(name, p, limbs)
         self.put()
+
+    def limbs_52(self, name, p, words):
+        """for eight lanes (vector_ifma.h): numbers in limbs of 52 bits, R' = 2^(52 * count)"""
+        count, shift = (5, 4) if words == 4 else (8, 32)
+        big = 1 << 52 * count
+        for suffix, value, comment in (
+                ("modulus", p, None), ("complement", big - p, "R' - p"),
+                ("modulus_times_4", 4 * p, None),
+                ("modulus_times_loaded", p << shift, "what a loaded value is below"),
+                ("vector_one", big % p, "R' mod p"),
+                ("vector_r_squared", big * big % p, "R'^2 mod p"),
+                ("vector_to_word", (1 << 64 * words) % p, "R mod p, plain")):
+            assert 0 <= value < big
+            limbs = ["0x%013xULL" % (value >> 52 * i & 2**52 - 1) for i in range(count)]
+            text = ",\n     ".join(", ".join(limbs[i:i + 4]) for i in range(0, count, 4))
+            self.constant("uint64_t", "%s_%s_52[%d]" % (name, suffix, count), "{%s}" % text, comment)
+        if count == 5:
+            quotient = (1 << 52 + 45) // ((p >> 208) + 1)
+            assert quotient < 1 << 52
+            self.constant("uint64_t", name + "_quotient_52", "0x%013xULL" % quotient,
+                          "2^97 / (p / 2^208), rounded down")
+        else:
+            digits = (1 << 312 + 120) // p
+            exponent = digits.bit_length() - 48
+            self.constant("double", name + "_quotient_52",
+                          "0x%xp%d" % ((digits >> exponent) - 1, exponent - 120),
+                          "2^312 / p, less up to 2^-46 of it")
 
     def scalars(self):
         r = self.c["r"]

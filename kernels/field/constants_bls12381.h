@@ -26,6 +26,35 @@ static const struct fr fr_r_squared =
 static const struct fr fr_two_inverse =
     {{0x00000000ffffffffULL, 0xac425bfd0001a401ULL, 0xccc627f7f65e27faULL,
      0x0c1258acd66282b7ULL}};
+static const uint64_t fr_modulus_52[5] =
+    {0xfffff00000001ULL, 0x02fffe5bfefffULL, 0x9a1d80553bda4ULL, 0x7d483339d8080ULL,
+     0x073eda753299dULL};
+/* R' - p */
+static const uint64_t fr_complement_52[5] =
+    {0x00000ffffffffULL, 0xfd0001a401000ULL, 0x65e27faac425bULL, 0x82b7ccc627f7fULL,
+     0xf8c1258acd662ULL};
+static const uint64_t fr_modulus_times_4_52[5] =
+    {0xffffc00000004ULL, 0x0bfff96ffbfffULL, 0x68760154ef690ULL, 0xf520cce760202ULL,
+     0x1cfb69d4ca675ULL};
+/* what a loaded value is below */
+static const uint64_t fr_modulus_times_loaded_52[5] =
+    {0xffff000000010ULL, 0x2fffe5bfeffffULL, 0xa1d80553bda40ULL, 0xd483339d80809ULL,
+     0x73eda753299d7ULL};
+/* R' mod p */
+static const uint64_t fr_vector_one_52[5] =
+    {0x00022ffffffddULL, 0x9700396c23000ULL, 0xedf77458d1293ULL, 0xdf20ff1776e6aULL,
+     0x026821fa14f77ULL};
+/* R'^2 mod p */
+static const uint64_t fr_vector_r_squared_52[5] =
+    {0x99103f29c6cf0ULL, 0x57927663d999eULL, 0xa1c0ed631138bULL, 0x3c829f7715f1bULL,
+     0x009ff646cc027ULL};
+/* R mod p, plain */
+static const uint64_t fr_vector_to_word_52[5] =
+    {0x00001fffffffeULL, 0xfa00034802000ULL, 0xcbc4ff55884b7ULL, 0x056f998c4fefeULL,
+     0x01824b159acc5ULL};
+/* 2^97 / (p / 2^208), rounded down */
+static const uint64_t fr_quotient_52 =
+    0x46aa129dbfdb7ULL;
 
 #define FR_TWO_ADICITY 32
 /* 5^((r - 1) / 2^FR_TWO_ADICITY), of order 2^FR_TWO_ADICITY */
@@ -53,6 +82,35 @@ static const struct fq fq_r_squared =
 static const struct fq fq_two_inverse =
     {{0x1804000000015554ULL, 0x855000053ab00001ULL, 0x633cb57c253c276fULL,
      0x6e22d1ec31ebb502ULL, 0xd3916126f2d14ca2ULL, 0x17fbb8571a006596ULL}};
+static const uint64_t fq_modulus_52[8] =
+    {0xeffffffffaaabULL, 0xfeb153ffffb9fULL, 0x6b0f6241eabffULL, 0x12bf6730d2a0fULL,
+     0x764774b84f385ULL, 0x1ba7b6434bacdULL, 0x1ea397fe69a4bULL, 0x000000001a011ULL};
+/* R' - p */
+static const uint64_t fq_complement_52[8] =
+    {0x1000000005555ULL, 0x014eac0000460ULL, 0x94f09dbe15400ULL, 0xed4098cf2d5f0ULL,
+     0x89b88b47b0c7aULL, 0xe45849bcb4532ULL, 0xe15c6801965b4ULL, 0xffffffffe5feeULL};
+static const uint64_t fq_modulus_times_4_52[8] =
+    {0xbfffffffeaaacULL, 0xfac54ffffee7fULL, 0xac3d8907aafffULL, 0x4afd9cc34a83dULL,
+     0xd91dd2e13ce14ULL, 0x6e9ed90d2eb35ULL, 0x7a8e5ff9a692cULL, 0x0000000068044ULL};
+/* what a loaded value is below */
+static const uint64_t fq_modulus_times_loaded_52[8] =
+    {0xfaaab00000000ULL, 0xffb9fefffffffULL, 0xeabfffeb153ffULL, 0xd2a0f6b0f6241ULL,
+     0x4f38512bf6730ULL, 0x4bacd764774b8ULL, 0x69a4b1ba7b643ULL, 0x1a0111ea397feULL};
+/* R' mod p */
+static const uint64_t fq_vector_one_52[8] =
+    {0x6480ea8e9b9afULL, 0x65766c8fe444fULL, 0x8b540fea96f7dULL, 0x3b2ee82efd422ULL,
+     0xa6723e5f0ade5ULL, 0xff6eb6fdd4230ULL, 0xe06ef23c24a25ULL, 0x0000000014c8eULL};
+/* R'^2 mod p */
+static const uint64_t fq_vector_r_squared_52[8] =
+    {0xa5bf4cb89af51ULL, 0x3afbba7ca31a2ULL, 0x2646160ec71f1ULL, 0xa84d710465903ULL,
+     0x3480a4a188311ULL, 0x98e5907ad91f5ULL, 0x2075d74507266ULL, 0x0000000008746ULL};
+/* R mod p, plain */
+static const uint64_t fq_vector_to_word_52[8] =
+    {0x900000002fffdULL, 0x0bc40c0002760ULL, 0x3c758baebf400ULL, 0x57455f4898575ULL,
+     0xd77ce58537052ULL, 0x071a97a256ec6ULL, 0xec3fa80e4935cULL, 0x0000000015f65ULL};
+/* 2^312 / p, less up to 2^-46 of it */
+static const double fq_quotient_52 =
+    0x9d835d2f3cc8p-116;
 
 /* y^2 = x^3 + b */
 static const struct fq g1_coefficient_b =

@@ -26,6 +26,35 @@ static const struct fr fr_r_squared =
 static const struct fr fr_two_inverse =
     {{0x783c14d81ffffffeULL, 0xaf982f6f0c8d1eddULL, 0x8f5f7492fcfd4f45ULL,
      0x1f37631a3d9cbfacULL}};
+static const uint64_t fr_modulus_52[5] =
+    {0x1f593f0000001ULL, 0x4879b9709143eULL, 0x181585d2833e8ULL, 0xa029b85045b68ULL,
+     0x030644e72e131ULL};
+/* R' - p */
+static const uint64_t fr_complement_52[5] =
+    {0xe0a6c0fffffffULL, 0xb786468f6ebc1ULL, 0xe7ea7a2d7cc17ULL, 0x5fd647afba497ULL,
+     0xfcf9bb18d1eceULL};
+static const uint64_t fr_modulus_times_4_52[5] =
+    {0x7d64fc0000004ULL, 0x21e6e5c2450f8ULL, 0x6056174a0cfa1ULL, 0x80a6e14116da0ULL,
+     0x0c19139cb84c6ULL};
+/* what a loaded value is below */
+static const uint64_t fr_modulus_times_loaded_52[5] =
+    {0xf593f00000010ULL, 0x879b9709143e1ULL, 0x81585d2833e84ULL, 0x029b85045b681ULL,
+     0x30644e72e131aULL};
+/* R' mod p */
+static const uint64_t fr_vector_one_52[5] =
+    {0xb6b753fffffacULL, 0x380f271055b9dULL, 0x18f016ecef7c8ULL, 0x724f85a9201d8ULL,
+     0x01f16424e1bb7ULL};
+/* R'^2 mod p */
+static const uint64_t fr_vector_r_squared_52[5] =
+    {0x0b852d16da6f5ULL, 0xc621620cddce3ULL, 0xaf1b95343ffb6ULL, 0xc3c15e103e7c2ULL,
+     0x00281528fa122ULL};
+/* R mod p, plain */
+static const uint64_t fr_vector_to_word_52[5] =
+    {0x6341c4ffffffbULL, 0x959f60cd29ac9ULL, 0x879462e36fc76ULL, 0xdf2f666ea36f7ULL,
+     0x00e0a77c19a07ULL};
+/* 2^97 / (p / 2^208), rounded down */
+static const uint64_t fr_quotient_52 =
+    0xa948e8c4c472bULL;
 
 #define FR_TWO_ADICITY 28
 /* 5^((r - 1) / 2^FR_TWO_ADICITY), of order 2^FR_TWO_ADICITY */
@@ -53,6 +82,35 @@ static const struct fq fq_r_squared =
 static const struct fq fq_two_inverse =
     {{0x87bee7d24f060572ULL, 0xd0fd2add2f1c6ae5ULL, 0x8f5f7492fcfd4f44ULL,
      0x1f37631a3d9cbfacULL}};
+static const uint64_t fq_modulus_52[5] =
+    {0x08c16d87cfd47ULL, 0x916871ca8d3c2ULL, 0x181585d97816aULL, 0xa029b85045b68ULL,
+     0x030644e72e131ULL};
+/* R' - p */
+static const uint64_t fq_complement_52[5] =
+    {0xf73e9278302b9ULL, 0x6e978e3572c3dULL, 0xe7ea7a2687e95ULL, 0x5fd647afba497ULL,
+     0xfcf9bb18d1eceULL};
+static const uint64_t fq_modulus_times_4_52[5] =
+    {0x2305b61f3f51cULL, 0x45a1c72a34f08ULL, 0x60561765e05aaULL, 0x80a6e14116da0ULL,
+     0x0c19139cb84c6ULL};
+/* what a loaded value is below */
+static const uint64_t fq_modulus_times_loaded_52[5] =
+    {0x8c16d87cfd470ULL, 0x16871ca8d3c20ULL, 0x81585d97816a9ULL, 0x029b85045b681ULL,
+     0x30644e72e131aULL};
+/* R' mod p */
+static const uint64_t fq_vector_one_52[5] =
+    {0x20880f6fce4b4ULL, 0x49baa989a8455ULL, 0x18f014a498908ULL, 0x724f85a9201d8ULL,
+     0x01f16424e1bb7ULL};
+/* R'^2 mod p */
+static const uint64_t fq_vector_r_squared_52[5] =
+    {0x8a81d1966eb04ULL, 0x6195018016b86ULL, 0xb4f898c98e615ULL, 0x9969bfd531600ULL,
+     0x00a8469a30d3aULL};
+/* R mod p, plain */
+static const uint64_t fq_vector_to_word_52[5] =
+    {0xd438dc58f0d9dULL, 0x28f5c70b3dd35ULL, 0x879462c0a78ebULL, 0xdf2f666ea36f7ULL,
+     0x00e0a77c19a07ULL};
+/* 2^97 / (p / 2^208), rounded down */
+static const uint64_t fq_quotient_52 =
+    0xa948e8c4c472bULL;
 
 /* y^2 = x^3 + b */
 static const struct fq g1_coefficient_b =
