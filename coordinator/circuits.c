@@ -13,6 +13,8 @@
 
 #include "coordinator/circuit_fit.h"
 #include "coordinator/config.h"
+#include "coordinator/lane_plan.h"
+#include "coordinator/memory.h"
 #include "coordinator/store.h"
 #include "coordinator/workers.h"
 #include "shm/image.h"
@@ -64,9 +66,19 @@ static void drop_key(struct circuit_name *name)
     name->turn = 0;
 }
 
+static void free_version(struct circuit *circuit);
+
+static void set_pending(struct circuit_name *name, struct circuit *circuit)
+{
+    if (name->pending)
+        free_version(name->pending);
+    name->pending = circuit;
+}
+
 static void free_name(struct circuit_name *name)
 {
     drop_key(name);
+    set_pending(name, NULL);
     free(name->error);
     free(name);
 }
@@ -85,7 +97,7 @@ static void set_error(struct circuit_name *name, enum wire_fault fault, const ch
 
 const char *circuit_state_name(const struct circuit_name *name)
 {
-    if (name->turn || name->is_compiling)
+    if (name->turn || name->is_compiling || name->pending)
         return "compiling";
     return name->error || !name->current ? "failed" : "ready";
 }
@@ -114,6 +126,30 @@ uint64_t circuits_image_bytes(const struct circuits *circuits)
     return bytes;
 }
 
+static void add_needs(const struct circuit *circuit, struct lane_needs *slabs,
+                      struct memory_needs *memory)
+{
+    if (circuit->slab_bytes > slabs->with_rows)
+        slabs->with_rows = circuit->slab_bytes;
+    if (circuit->slab_bytes_without_rows > slabs->without_rows)
+        slabs->without_rows = circuit->slab_bytes_without_rows;
+    if (circuit->device_bytes > memory->device_bytes)
+        memory->device_bytes = circuit->device_bytes;
+    memory->image_bytes += circuit->bytes;
+}
+
+void circuits_needs(const struct circuits *circuits, const struct circuit *more,
+                    struct lane_needs *slabs, struct memory_needs *memory)
+{
+    for (const struct circuit *at = circuits->first; at; at = at->next)
+        add_needs(at, slabs, memory);
+    for (const struct circuit_name *at = circuits->first_name; at; at = at->next)
+        if (at->pending && at->pending != more)
+            add_needs(at->pending, slabs, memory);
+    if (more)
+        add_needs(more, slabs, memory);
+}
+
 /* Reads what the image says of itself. 0 or -errno with *what. */
 static int read_image(struct circuit *circuit, const char **what)
 {
@@ -131,6 +167,7 @@ static int read_image(struct circuit *circuit, const char **what)
     circuit->domain = UINT64_C(1) << (header->log2_domain & 63);
     circuit->bytes = header->file_bytes;
     circuit->slab_bytes = header->slab_bytes;
+    circuit->device_bytes = (uint64_t)header->device_mib << 20;
     image_unmap(&image);
     if (error)
         return error;
@@ -178,6 +215,42 @@ static void adopt(struct circuits *circuits, struct circuit_name *name, struct c
     name->current = circuit;
 }
 
+/* ---- versions of kept jobs ---- */
+
+static struct circuit *find_hash(const struct circuits *circuits, const uint8_t *hash)
+{
+    for (struct circuit *at = circuits->first; at; at = at->next)
+        if (memcmp(at->hash, hash, HASH_BYTES) == 0)
+            return at;
+    return NULL;
+}
+
+static int is_pending(const struct circuits *circuits, const uint8_t *hash)
+{
+    for (const struct circuit_name *at = circuits->first_name; at; at = at->next)
+        if (at->pending && memcmp(at->pending->hash, hash, HASH_BYTES) == 0)
+            return 1;
+    return 0;
+}
+
+void circuits_hold(struct circuits *circuits, const uint8_t *hash)
+{
+    char why[ERROR_TEXT_BYTES] = "no memory";
+    struct circuit *circuit = NULL;
+    if (!find_hash(circuits, hash) && !is_pending(circuits, hash))
+        circuit = open_version(circuits, hash, why, sizeof(why));
+    if (!circuit)
+        return;
+    circuit->number = ++circuits->numbers;
+    circuit->next = circuits->first;
+    circuits->first = circuit;
+}
+
+const struct circuit *circuits_find_hash(const struct circuits *circuits, const uint8_t *hash)
+{
+    return find_hash(circuits, hash);
+}
+
 static int hash_is_used(const struct circuits *circuits, const uint8_t *hash)
 {
     for (const struct circuit *at = circuits->first; at; at = at->next)
@@ -186,9 +259,17 @@ static int hash_is_used(const struct circuits *circuits, const uint8_t *hash)
     return 0;
 }
 
+static void forget_version(struct circuits *circuits, struct circuit *circuit)
+{
+    if (!hash_is_used(circuits, circuit->hash))
+        workers_forget_image(circuits->workers, circuit->hash);
+    free_version(circuit);
+}
+
 void circuits_tick(struct circuits *circuits)
 {
     struct circuit **link = &circuits->first;
+    int changed = 0;
     while (*link) {
         struct circuit *circuit = *link;
         if (circuit->is_current ||
@@ -197,10 +278,11 @@ void circuits_tick(struct circuits *circuits)
             continue;
         }
         *link = circuit->next;
-        if (!hash_is_used(circuits, circuit->hash))
-            workers_forget_image(circuits->workers, circuit->hash);
-        free_version(circuit);
+        forget_version(circuits, circuit);
+        changed = 1;
     }
+    if (changed && circuits->changed)
+        circuits->changed(circuits->planner);
 }
 
 /* ---- what comes of compiling ---- */
@@ -214,29 +296,77 @@ static int parse_hash(const char *out, uint8_t *hash)
     return error;
 }
 
+static void serve_version(struct circuits *circuits, struct circuit_name *name,
+                          struct circuit *circuit)
+{
+    adopt(circuits, name, circuit);
+    int error = circuit_names_save(&circuits->names, name->name, circuit->hash);
+    if (error)
+        log_event("error", "circuit_not_kept", "name=%s error=\"%s\"", name->name,
+                  strerror(-error));
+    log_event("info", "circuit_ready", "name=%s number=%u", name->name, circuit->number);
+}
+
+static int admit(struct circuits *circuits, const struct circuit *circuit, char *why, size_t bytes)
+{
+    if (circuits->admit)
+        return circuits->admit(circuits->planner, circuit, why, bytes);
+    return circuit_fit_check(circuits->control, circuit, why, bytes);
+}
+
+/* It serves at once, or when there are slabs for it, or not at all. */
+static void take_version(struct circuits *circuits, struct circuit_name *name,
+                         struct circuit *circuit)
+{
+    char why[ERROR_TEXT_BYTES] = "no memory";
+    set_pending(name, circuit);
+    int answer = admit(circuits, circuit, why, sizeof(why));
+    if (answer > 0)
+        return;
+    if (answer == 0) {
+        name->pending = NULL;
+        serve_version(circuits, name, circuit);
+        return;
+    }
+    set_error(name, FAULT_CAPACITY, why);
+    set_pending(name, NULL);
+}
+
+static void serve_pending(struct circuits *circuits, struct circuit_name *name, int error,
+                          const char *why)
+{
+    struct circuit *circuit = name->pending;
+    char text[ERROR_TEXT_BYTES];
+    int misfit = circuit_fit_check(circuits->control, circuit, text, sizeof(text));
+    if (!misfit) {
+        name->pending = NULL;
+        serve_version(circuits, name, circuit);
+        return;
+    }
+    set_error(name, FAULT_CAPACITY, error ? why : text);
+    set_pending(name, NULL);
+}
+
+void circuits_planned(struct circuits *circuits, int error, const char *why)
+{
+    for (struct circuit_name *at = circuits->first_name; at; at = at->next)
+        if (at->pending)
+            serve_pending(circuits, at, error, why);
+}
+
 static void compiled(struct circuits *circuits, struct circuit_name *name, const uint8_t *hash)
 {
     char why[ERROR_TEXT_BYTES] = "no memory";
     struct circuit *circuit;
     set_error(name, 0, NULL);
+    set_pending(name, NULL);
     if (name->current && memcmp(name->current->hash, hash, HASH_BYTES) == 0)
         return;
     circuit = open_version(circuits, hash, why, sizeof(why));
-    if (!circuit) {
+    if (circuit)
+        take_version(circuits, name, circuit);
+    else
         set_error(name, FAULT_INTERNAL, why);
-        return;
-    }
-    if (circuit_fit_check(circuits->control, circuit, why, sizeof(why))) {
-        set_error(name, FAULT_CAPACITY, why);
-        free_version(circuit);
-        return;
-    }
-    adopt(circuits, name, circuit);
-    int error = circuit_names_save(&circuits->names, name->name, hash);
-    if (error)
-        log_event("error", "circuit_not_kept", "name=%s error=\"%s\"", name->name,
-                  strerror(-error));
-    log_event("info", "circuit_ready", "name=%s number=%u", name->name, circuit->number);
 }
 
 static void not_compiled(struct circuit_name *name, int exit_code, const char *error)
@@ -336,12 +466,16 @@ int circuits_remove(struct circuits *circuits, const char *name, int force)
     if (entry->is_compiling)
         compile_kill(&circuits->compile);
     circuit_names_remove(&circuits->names, name);
+    int waited = entry->pending != NULL;
     free_name(entry);
+    if (waited && circuits->changed)
+        circuits->changed(circuits->planner);
     return 0;
 }
 
 /* ---- start and end ---- */
 
+/* It serves once circuits_planned says that there are slabs. */
 static void load_name(void *arg, const char *name, const uint8_t *hash)
 {
     struct circuits *circuits = arg;
@@ -350,13 +484,10 @@ static void load_name(void *arg, const char *name, const uint8_t *hash)
     if (!entry)
         return;
     struct circuit *circuit = open_version(circuits, hash, why, sizeof(why));
-    if (circuit && !circuit_fit_check(circuits->control, circuit, why, sizeof(why))) {
-        adopt(circuits, entry, circuit);
-        return;
-    }
-    set_error(entry, circuit ? FAULT_CAPACITY : FAULT_INTERNAL, why);
     if (circuit)
-        free_version(circuit);
+        set_pending(entry, circuit);
+    else
+        set_error(entry, FAULT_INTERNAL, why);
 }
 
 int circuits_start(struct circuits *circuits, struct event_base *base, struct clock_meter *meter,

@@ -20,6 +20,8 @@
 
 struct control;
 struct json_writer;
+struct lane_needs;
+struct memory_needs;
 struct store;
 struct workers;
 
@@ -31,6 +33,7 @@ struct circuit {
     uint32_t curve, wires, public_count;
     uint64_t domain, bytes, slab_bytes;
     uint64_t slab_bytes_without_rows;
+    uint64_t device_bytes; /* scratch of the CPU device */
     int image_fd;
     int is_current; /* a name leads to it */
 };
@@ -39,6 +42,7 @@ struct circuit_name {
     struct circuit_name *next;
     char name[CIRCUIT_NAME_BYTES];
     struct circuit *current; /* NULL: none yet */
+    struct circuit *pending; /* it serves once there are slabs for it; NULL: none */
     /* what waits to be compiled */
     uint64_t turn; /* 0: nothing waits */
     int key_fd;
@@ -54,6 +58,13 @@ struct circuits {
     const struct control *control;
     struct store *store;     /* set by the owner before the first tick */
     struct workers *workers; /* likewise */
+    /* The planner's, set by the owner; NULL: a circuit serves where it fits a lane. */
+    /* Before a circuit serves: 0, it may at once; 1, once circuits_planned is called; -errno, with
+     * the reason in why. */
+    int (*admit)(void *planner, const struct circuit *circuit, char *why, size_t bytes);
+    /* A version is no more. */
+    void (*changed)(void *planner);
+    void *planner;
     struct circuit_names names;
     struct compile compile;
     struct circuit_name *first_name;
@@ -66,6 +77,13 @@ struct circuits {
 int circuits_start(struct circuits *circuits, struct event_base *base, struct clock_meter *meter,
                    const struct control *control, const struct config *config);
 void circuits_stop(struct circuits *circuits);
+/*
+ * At the start, for jobs that were accepted before: the version with that hash is there from now
+ * on, where its image still is, though no name may lead to it. The second finds it once the slabs
+ * are planned; NULL: its image is gone.
+ */
+void circuits_hold(struct circuits *circuits, const uint8_t *hash);
+const struct circuit *circuits_find_hash(const struct circuits *circuits, const uint8_t *hash);
 
 /* Takes key_fd over on success. 0, -ENOSPC, -ENOMEM. */
 int circuits_add(struct circuits *circuits, const char *name, int key_fd, const char *key_path,
@@ -81,6 +99,12 @@ int circuits_image(const struct circuits *circuits, uint32_t number);
  */
 int circuits_choose_lane(const struct circuits *circuits, const struct circuit *circuit,
                          const char *lane, enum priority priority, char *why, size_t bytes);
+/* The slabs of the last plan stand: what waited for them serves now, where it fits them; else it
+ * has failed with `why`. */
+void circuits_planned(struct circuits *circuits, int error, const char *why);
+/* What all versions, those that wait, and `more` (NULL: nothing) need. */
+void circuits_needs(const struct circuits *circuits, const struct circuit *more,
+                    struct lane_needs *slabs, struct memory_needs *memory);
 /* Lets go of versions that nobody uses; called at each tick. */
 void circuits_tick(struct circuits *circuits);
 /* "compiling", "ready", "failed". */

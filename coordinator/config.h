@@ -19,11 +19,12 @@
 
 struct config_lane {
     char name[LANE_NAME_BYTES];
-    uint32_t slabs;
-    uint64_t size_bytes;
+    uint32_t slabs;      /* 0: auto */
+    uint64_t size_bytes; /* 0: auto */
     uint32_t credits;    /* 0: auto */
     uint32_t priorities; /* bits */
     uint32_t rows;       /* enum rows_place */
+    uint32_t numa;       /* as shm/numa.h has it */
 };
 
 struct config {
@@ -37,9 +38,11 @@ struct config {
     uint32_t allow_uids[CONFIG_UIDS_MAX]; /* besides the coordinator's own */
     uint32_t allow_uid_count;
     char http_group[64];
+    uint64_t memory_bytes; /* 0: auto */
     uint64_t drain_timeout_ms;
     uint32_t uncommitted_results;
     char backing[16];
+    char store[16];
     int dumpable;
     uint64_t max_body_bytes;
     uint32_t synth; /* synth-workers that supervise starts */
@@ -52,6 +55,8 @@ struct config {
     struct config_lane lanes[LANES_MAX];
     uint32_t lane_count;
     uint64_t queued_jobs, queued_bytes;
+    uint32_t kept_jobs;
+    uint64_t kept_for_ms; /* 0: no such limit */
     uint32_t attempts, deaths, device_charges;
     uint64_t program_memory_bytes, program_output_bytes; /* of a witness program */
     uint64_t deadline_ms[16];                            /* by enum worker_stage; 0: none */

@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "shm/numa.h"
 #include "shm/seat.h"
 #include "shm/wire.h"
 
@@ -13,7 +14,9 @@
 #define IN_LANE(member) offsetof(struct config_lane, member)
 #define ROOM(member) sizeof(((struct config *)NULL)->member)
 #define KIB UINT64_C(1024)
+#define MIB (UINT64_C(1) << 20)
 #define GIB (UINT64_C(1) << 30)
+#define TIB (UINT64_C(1) << 40)
 #define DAY_MS UINT64_C(86400000)
 #define STAGE_DEADLINE(stage, number)                                                              \
     {                                                                                              \
@@ -32,12 +35,14 @@ const struct config_key config_keys[] = {
     {"pawl", "path_roots", &config_kind_paths, "", 0, 0, 0, false},
     {"pawl", "allow_uids", &config_kind_uids, "", 0, 0, 0, false},
     {"pawl", "http_group", &config_kind_text, "", AT(http_group), 0, ROOM(http_group), true},
-    {"pawl", "memory", &config_kind_fixed, "auto", 0, 0, 0, false},
+    {"pawl", "memory", &config_kind_bytes_auto, "auto", AT(memory_bytes), 16 * MIB, 1024 * TIB,
+     true},
     {"pawl", "drain_timeout", &config_kind_duration, "20s", AT(drain_timeout_ms), 0, DAY_MS, false},
     {"pawl", "uncommitted_results", &config_kind_u32, "64", AT(uncommitted_results), 1, 1u << 20,
      false},
     {"pawl", "wipe_slabs", &config_kind_fixed, "no", 0, 0, 0, false},
     {"pawl", "backing", &config_kind_backing, "shm", AT(backing), 0, ROOM(backing), true},
+    {"pawl", "store", &config_kind_store, "sqlite", AT(store), 0, ROOM(store), true},
     {"pawl", "dumpable", &config_kind_yes_no, "no", AT(dumpable), 0, 0, true},
 
     {"http", "listen", &config_kind_fixed, "", 0, 0, 0, false},
@@ -61,17 +66,21 @@ const struct config_key config_keys[] = {
     {"workers", "nice.synth", &config_kind_nice, "0", AT(nice[ROLE_SYNTH]), 0, 0, false},
     {"workers", "nice.gpu", &config_kind_nice, "0", AT(nice[ROLE_GPU]), 0, 0, false},
 
-    {"lane", "slabs", &config_kind_u32, "4", IN_LANE(slabs), 1, SLABS_MAX, true},
-    {"lane", "size", &config_kind_bytes, "64M", IN_LANE(size_bytes), 8 * KIB, 1024 * GIB, true},
-    {"lane", "credits", &config_kind_credits, "auto", IN_LANE(credits), 1, SLABS_MAX, false},
+    {"lane", "slabs", &config_kind_u32_auto, "auto", IN_LANE(slabs), 1, SLABS_MAX, true},
+    {"lane", "size", &config_kind_bytes_auto, "auto", IN_LANE(size_bytes), 8 * KIB, 1024 * GIB,
+     true},
+    {"lane", "credits", &config_kind_u32_auto, "auto", IN_LANE(credits), 1, SLABS_MAX, false},
     {"lane", "rows", &config_kind_rows, "host", IN_LANE(rows), 0, 0, true},
     {"lane", "priorities", &config_kind_priorities, "low normal high critical", 0, 0, 0, true},
-    {"lane", "numa", &config_kind_fixed, "auto", 0, 0, 0, false},
+    {"lane", "numa", &config_kind_numa, "auto", IN_LANE(numa), 0, NUMA_NODES_MAX - 1, true},
 
     {"device", "use", &config_kind_fixed, "auto", 0, 0, 0, false},
 
     {"limits", "queued_jobs", &config_kind_u64, "1000", AT(queued_jobs), 1, 1000000, false},
     {"limits", "queued_bytes", &config_kind_bytes, "1G", AT(queued_bytes), 1, 1024 * GIB, false},
+    {"limits", "kept_jobs", &config_kind_u32, "10000", AT(kept_jobs), 0, 100000000, false},
+    {"limits", "kept_for", &config_kind_duration, "1440m", AT(kept_for_ms), 0, 3650 * DAY_MS,
+     false},
     {"limits", "attempts", &config_kind_u32, "3", AT(attempts), 1, 1000, false},
     {"limits", "deaths", &config_kind_u32, "5", AT(deaths), 0, 1000, false},
     {"limits", "device_charges", &config_kind_u32, "3", AT(device_charges), 1, 1000, false},

@@ -11,6 +11,8 @@
 #include <string.h>
 
 #include "coordinator/store.h"
+#include "shm/numa.h"
+#include "shm/region_object.h"
 #include "shm/worker_start.h"
 
 static void *field(const struct config_key *key, void *base)
@@ -58,9 +60,14 @@ static int set_cpus(const struct config_key *key, void *base, const char *text)
 
 static int set_backing(const struct config_key *key, void *base, const char *text)
 {
-    if (strcmp(text, "hugetlbfs") == 0)
-        return -ENOTSUP;
-    if (strcmp(text, "shm") != 0 && strcmp(text, "memfd") != 0)
+    if (region_backing_parse(text) < 0)
+        return -EINVAL;
+    return set_text(key, base, text);
+}
+
+static int set_store(const struct config_key *key, void *base, const char *text)
+{
+    if (strcmp(text, "sqlite") != 0 && strcmp(text, "memory") != 0)
         return -EINVAL;
     return set_text(key, base, text);
 }
@@ -119,8 +126,6 @@ static int set_bytes(const struct config_key *key, void *base, const char *text)
 {
     uint64_t number;
 
-    if (strcmp(key->section, "lane") == 0 && strcmp(text, "auto") == 0)
-        return -ENOTSUP;
     if (config_parse_bytes(text, &number) || !in_bounds(key, number))
         return -EINVAL;
     *(uint64_t *)field(key, base) = number;
@@ -315,24 +320,62 @@ static void get_priorities(const struct config_key *key, const void *base, char 
 
 /* ---------------------------------------------------------------- choices */
 
-static int set_credits(const struct config_key *key, void *base, const char *text)
+/* 0 stands for auto: no key of these kinds may be 0 otherwise. */
+static int set_u32_auto(const struct config_key *key, void *base, const char *text)
 {
-    struct config_lane *lane = base;
-
     if (strcmp(text, "auto") != 0)
         return set_u32(key, base, text);
-    lane->credits = 0;
+    *(uint32_t *)field(key, base) = 0;
     return 0;
 }
 
-static void get_credits(const struct config_key *key, const void *base, char *out, size_t bytes)
+static void get_u32_auto(const struct config_key *key, const void *base, char *out, size_t bytes)
 {
-    const struct config_lane *lane = base;
-
-    if (lane->credits)
+    if (*(const uint32_t *)const_field(key, base))
         get_u32(key, base, out, bytes);
     else
         snprintf(out, bytes, "auto");
+}
+
+static int set_bytes_auto(const struct config_key *key, void *base, const char *text)
+{
+    if (strcmp(text, "auto") != 0)
+        return set_bytes(key, base, text);
+    *(uint64_t *)field(key, base) = 0;
+    return 0;
+}
+
+static void get_bytes_auto(const struct config_key *key, const void *base, char *out, size_t bytes)
+{
+    if (*(const uint64_t *)const_field(key, base))
+        get_u64(key, base, out, bytes);
+    else
+        snprintf(out, bytes, "auto");
+}
+
+/* Node N is kept as N + 1: auto is 0. */
+static int set_numa(const struct config_key *key, void *base, const char *text)
+{
+    uint32_t *numa = field(key, base);
+    uint64_t node;
+
+    *numa = NUMA_AUTO;
+    if (strcmp(text, "auto") == 0)
+        return 0;
+    if (config_parse_number(text, &node) || !in_bounds(key, node))
+        return -EINVAL;
+    *numa = (uint32_t)node + 1;
+    return 0;
+}
+
+static void get_numa(const struct config_key *key, const void *base, char *out, size_t bytes)
+{
+    uint32_t numa = *(const uint32_t *)const_field(key, base);
+
+    if (numa == NUMA_AUTO)
+        snprintf(out, bytes, "auto");
+    else
+        snprintf(out, bytes, "%" PRIu32, numa - 1);
 }
 
 static int set_rows(const struct config_key *key, void *base, const char *text)
@@ -363,14 +406,17 @@ KIND(bytes, "a size such as 64M (K, M, G)", set_bytes, get_u64, NULL);
 KIND(duration, "a duration such as 250ms, 20s or 5m", set_duration, get_duration, NULL);
 KIND(nice, "a nice value, -20 to 19,", set_nice, get_int, NULL);
 KIND(yes_no, "yes or no", set_yes_no, get_yes_no, NULL);
-KIND(backing, "shm or memfd", set_backing, get_text, NULL);
+KIND(backing, "shm, memfd or hugetlbfs", set_backing, get_text, NULL);
+KIND(store, "sqlite or memory", set_store, get_text, NULL);
 KIND(fixed, "the default", set_fixed, get_fixed, NULL);
 KIND(cpus, "a list of CPUs such as 0-3,8", set_cpus, get_text, NULL);
 KIND(paths, "a list of at most 16 absolute paths", set_paths, get_paths, clear_paths);
 KIND(uids, "a list of at most 32 user numbers", set_uids, get_uids, clear_uids);
 KIND(devices, "a list of at most 16 devices (cpu, cuda:N, a UUID)", set_devices, get_devices,
      clear_devices);
-KIND(credits, "auto or a whole number", set_credits, get_credits, NULL);
+KIND(u32_auto, "auto or a whole number", set_u32_auto, get_u32_auto, NULL);
+KIND(bytes_auto, "auto or a size such as 64M (K, M, G)", set_bytes_auto, get_bytes_auto, NULL);
+KIND(numa, "auto or a node's number", set_numa, get_numa, NULL);
 KIND(priorities, "a list of low, normal, high, critical", set_priorities, get_priorities,
      clear_priorities);
 KIND(rows, "host or device", set_rows, get_rows, NULL);

@@ -7,7 +7,10 @@
 #include <event2/buffer.h>
 #include <event2/http.h>
 #include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
 
+#include "coordinator/clock.h"
 #include "coordinator/json_status.h"
 #include "coordinator/json_writer.h"
 #include "coordinator/service.h"
@@ -39,7 +42,10 @@ void http_get_healthz(struct http_call *call)
 void http_get_readyz(struct http_call *call)
 {
     const struct service *service = call->service;
-    if (service->draining)
+    char trouble[512];
+    if (service->store->trouble(service->store, trouble, sizeof(trouble) - 1))
+        http_send_text(call->request, 503, strcat(trouble, "\n"));
+    else if (service->draining)
         http_send_text(call->request, 503, "draining\n");
     else if (!workers_count_ready(service->workers, ROLE_SYNTH))
         http_send_text(call->request, 503, "no synth-worker is ready\n");
@@ -70,6 +76,45 @@ static void put_jobs(struct evbuffer *out, struct store *store)
     put_one(out, "pawl_jobs_total", "result", "done", counts.done_total);
     put_one(out, "pawl_jobs_total", "result", "failed", counts.failed_total);
     put_one(out, "pawl_jobs_total", "result", "cancelled", counts.cancelled_total);
+}
+
+static int compare_times(const void *a, const void *b)
+{
+    uint64_t left = *(const uint64_t *)a, right = *(const uint64_t *)b;
+    return left < right ? -1 : left > right;
+}
+
+static void put_commit_time(struct evbuffer *out, const uint64_t *sorted_ns, size_t count,
+                            double quantile)
+{
+    size_t at = (size_t)(quantile * (double)count);
+    at = at < count ? at : count - 1;
+    evbuffer_add_printf(out, "pawl_store_commit_seconds{quantile=\"%g\"} %.6f\n", quantile,
+                        (double)sorted_ns[at] / (double)NS_PER_S);
+}
+
+static void put_commits(struct evbuffer *out, struct store *store)
+{
+    const struct store_commits *commits = store->commits(store);
+    uint64_t sorted_ns[STORE_COMMITS_KEPT];
+    struct store_counts counts;
+    if (!commits)
+        return;
+    size_t count = commits->total < STORE_COMMITS_KEPT ? commits->total : STORE_COMMITS_KEPT;
+    memcpy(sorted_ns, commits->ns, count * sizeof(*sorted_ns));
+    qsort(sorted_ns, count, sizeof(*sorted_ns), compare_times);
+    put_type(out, "pawl_store_commit_seconds", "summary", "Time of the last commits.");
+    if (count) {
+        put_commit_time(out, sorted_ns, count, 0.5);
+        put_commit_time(out, sorted_ns, count, 0.99);
+    }
+    evbuffer_add_printf(out, "pawl_store_commit_seconds_count %" PRIu64 "\n", commits->total);
+    put_type(out, "pawl_store_failed_commits_total", "counter", "Commits that failed.");
+    evbuffer_add_printf(out, "pawl_store_failed_commits_total %" PRIu64 "\n",
+                        commits->failed_total);
+    store->counts(store, &counts);
+    put_type(out, "pawl_store_uncommitted", "gauge", "Changes that wait for their commit.");
+    evbuffer_add_printf(out, "pawl_store_uncommitted %" PRIu64 "\n", counts.uncommitted);
 }
 
 static void put_slabs(struct evbuffer *out, const struct control *control)
@@ -112,6 +157,7 @@ void http_get_metrics(struct http_call *call)
         return;
     }
     put_jobs(body, service->store);
+    put_commits(body, service->store);
     put_slabs(body, &service->region->control);
     put_credits(body, &service->region->control);
     put_workers(body, service->workers);

@@ -27,7 +27,8 @@ static int is_idle(const struct loop *loop)
 {
     struct store_counts counts;
     loop->service.store->counts(loop->service.store, &counts);
-    return counts.queued + counts.running == 0 && dispatch_tasks(loop->service.dispatch) == 0;
+    return counts.queued + counts.running + counts.uncommitted == 0 &&
+           dispatch_tasks(loop->service.dispatch) == 0;
 }
 
 static void begin_drain(struct loop *loop)
@@ -47,8 +48,7 @@ struct unfinished {
 static void collect_unfinished(void *arg, const struct store_job *job)
 {
     struct unfinished *unfinished = arg;
-    int is_final = job->state != JOB_QUEUED && job->state != JOB_RUNNING;
-    if (!is_final && unfinished->count < unfinished->room)
+    if (unfinished->count < unfinished->room)
         unfinished->jobs[unfinished->count++] = job->id;
 }
 
@@ -64,7 +64,7 @@ static void end_rest(struct loop *loop)
         unfinished.jobs = calloc(unfinished.room, sizeof(*unfinished.jobs));
     if (!unfinished.jobs)
         return;
-    store->list(store, 0, UINT32_MAX, collect_unfinished, &unfinished);
+    store->each_active(store, collect_unfinished, &unfinished);
     for (uint64_t i = 0; i < unfinished.count; i++)
         store->end(store, unfinished.jobs[i], FAULT_CAPACITY,
                    "the service stopped before the job ended", clock_now_ns());
@@ -74,7 +74,10 @@ static void end_rest(struct loop *loop)
 
 static void begin_leaving(struct loop *loop)
 {
-    end_rest(loop);
+    if (loop->service.store->is_durable) /* the next start goes on with them */
+        waiters_tick(&loop->waiters, UINT64_MAX);
+    else
+        end_rest(loop);
     loop->phase = PHASE_LEAVING;
     loop->phase_until_ns = clock_now_ns() + LEAVING_MS * NS_PER_MS;
     workers_leave(&loop->workers);
@@ -99,6 +102,7 @@ static void on_tick(evutil_socket_t fd, short what, void *arg)
     watchdog_tick(&loop->workers, now_ns);
     engine_tick(&loop->engine, now_ns);
     circuits_tick(&loop->circuits);
+    planner_tick(&loop->planner);
     uploads_tick(&loop->uploads, now_ns);
     waiters_tick(&loop->waiters, now_ns);
     attach_tick(&loop->attach);
@@ -195,7 +199,7 @@ int loop_run(const struct config *config, int ready_fd, int owner_fd)
     if (!loop)
         return EXIT_MACHINE;
     loop->config = *config;
-    loop->worker_socket = loop->rundir.lock_fd = -1;
+    loop->worker_socket = loop->rundir.lock_fd = loop->spool.folder = -1;
     loop->owner_fd = owner_fd;
     if (owner_fd >= 0) {
         fcntl(owner_fd, F_SETFD, FD_CLOEXEC);

@@ -18,16 +18,16 @@
 #include "coordinator/config.h"
 #include "coordinator/engine.h"
 #include "coordinator/http.h"
+#include "coordinator/planner.h"
 #include "coordinator/rundir.h"
 #include "coordinator/service.h"
+#include "coordinator/spool.h"
 #include "coordinator/uploads.h"
 #include "coordinator/waiters.h"
 #include "coordinator/workers.h"
 #include "shm/region.h"
 
 #define LOOP_SIGNALS 3
-#define LOOP_KEPT_JOBS 10000u /* jobs that ended and still answer */
-#define LOOP_KEPT_NS (UINT64_C(3600) * NS_PER_S)
 #define LOOP_SOCKET_BYTES (PAWL_SOCKET_BYTES + 8)
 
 enum loop_phase { PHASE_SERVING, PHASE_DRAINING, PHASE_LEAVING };
@@ -38,9 +38,11 @@ struct loop {
     struct clock_meter meter;
     struct rundir rundir;
     struct region region;
+    struct planner planner;
     struct workers workers;
     struct attach attach;
     struct circuits circuits;
+    struct spool spool;
     struct uploads uploads;
     struct waiters waiters;
     struct engine engine;
@@ -60,6 +62,18 @@ int loop_run(const struct config *config, int ready_fd, int owner_fd);
 /* loop_parts.c: 0, or an exit code having said why. loop_stop undoes as much as was done. */
 int loop_start(struct loop *loop);
 void loop_stop(struct loop *loop);
+/* loop_region.c: likewise, with the reason in why. */
+int loop_make_region(struct loop *loop, char *why, size_t bytes);
+int loop_plan_slabs(struct loop *loop, char *why, size_t bytes);
+/* loop_store.c: the job store, after the disk thread and the spool. 0, or an exit code and why. */
+int loop_open_store(struct loop *loop, char *why, size_t bytes);
+int loop_store_is_durable(const struct config *config);
+struct store_limits;
+void loop_store_limits(const struct config *config, struct store_limits *limits);
+/* Jobs that were accepted before: their circuits are there before slabs are planned, and then they
+ * are queued, or fail where they cannot be worked on any more. */
+void loop_hold_circuits(struct loop *loop);
+void loop_resume_jobs(struct loop *loop);
 /* loop_reload.c: what HUP does. */
 void loop_reload(struct loop *loop);
 /* Limits of dispatch from the configuration. */

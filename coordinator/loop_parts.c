@@ -84,44 +84,18 @@ static int take_folders(struct loop *loop)
 
 /* ---- region ---- */
 
-static void fill_lanes(const struct config *config, struct lane_spec *lanes)
-{
-    memset(lanes, 0, LANES_MAX * sizeof(*lanes));
-    for (uint32_t i = 0; i < config->lane_count; i++) {
-        const struct config_lane *from = &config->lanes[i];
-        memcpy(lanes[i].name, from->name, sizeof(lanes[i].name));
-        lanes[i].slab_bytes = from->size_bytes;
-        lanes[i].slab_count = from->slabs;
-        lanes[i].credits =
-            from->credits && from->credits < from->slabs ? from->credits : from->slabs;
-        lanes[i].priorities = from->priorities;
-        lanes[i].rows = from->rows;
-    }
-}
-
 static int make_region(struct loop *loop)
 {
-    struct lane_spec lanes[LANES_MAX];
-    const struct config *config = &loop->config;
-    const char *what = "";
-    fill_lanes(config, lanes);
-    int error = region_create(&loop->region, lanes, config->lane_count, config->backing,
-                              pawl_build_id, &what);
-    if (!error)
-        return 0;
-    loop->region.control.header = NULL;
-    if (error == -EINVAL)
-        return say(EXIT_CONFIG,
-                   "the region cannot be laid out: %s; see slabs and size of the "
-                   "lanes in %s",
-                   what, config->path);
-    return say(EXIT_MACHINE,
-               "%s: %s: the region needs %" PRIu64 " bytes%s; lower slabs or size of the lanes in "
-               "%s%s",
-               what, strerror(-error), control_slabs_bytes(lanes, config->lane_count),
-               strcmp(config->backing, "shm") == 0 ? " in /dev/shm" : "", config->path,
-               strcmp(config->backing, "shm") == 0 ? ", enlarge /dev/shm, or set backing = memfd"
-                                                   : "");
+    char why[PLANNER_TEXT_BYTES] = "no memory";
+    int code = loop_make_region(loop, why, sizeof(why));
+    return code ? say(code, "%s: %s", loop->config.path, why) : 0;
+}
+
+static int plan_slabs(struct loop *loop)
+{
+    char why[PLANNER_TEXT_BYTES] = "no memory";
+    int code = loop_plan_slabs(loop, why, sizeof(why));
+    return code ? say(code, "%s: %s", loop->config.path, why) : 0;
 }
 
 /* ---- parts in memory ---- */
@@ -142,26 +116,38 @@ static void on_job_final(void *arg, uint64_t job)
     waiters_wake(arg, job);
 }
 
-static int make_engine(struct loop *loop)
+/* What waits for disks: the thread, the spool, the job store. */
+static int open_store(struct loop *loop)
 {
     struct service *service = &loop->service;
-    struct dispatch_limits limits;
-    const struct store_limits store_limits = {.queued_jobs = loop->config.queued_jobs,
-                                              .queued_bytes = loop->config.queued_bytes,
-                                              .kept_jobs = LOOP_KEPT_JOBS,
-                                              .kept_ns = LOOP_KEPT_NS};
-    loop_dispatch_limits(&loop->config, &limits);
-    service->store = store_memory_create(&store_limits);
-    service->dispatch = dispatch_create(&loop->region.control, &limits);
+    const char *state_dir = loop_store_is_durable(&loop->config) ? loop->config.state_dir : NULL;
+    char why[PATH_MAX + 512];
     service->base = event_base_new();
-    if (!service->store || !service->dispatch || !service->base ||
-        waiters_init(&loop->waiters, service->base, http_answer_waiter, service))
+    if (!service->base)
         return say(EXIT_MACHINE, "no memory to start with");
     int error = disk_thread_start(&service->disk, service->base, &loop->meter);
     if (error)
         return say(EXIT_MACHINE, "no second thread: %s", strerror(-error));
+    error = spool_open(&loop->spool, state_dir);
+    if (error)
+        return say(EXIT_CONFIG, "%s/spool: cannot be made a folder of ours: %s",
+                   loop->config.state_dir, strerror(-error));
+    int code = loop_open_store(loop, why, sizeof(why));
+    return code ? say(code, "%s", why) : 0;
+}
+
+static int make_engine(struct loop *loop)
+{
+    struct service *service = &loop->service;
+    struct dispatch_limits limits;
+    loop_dispatch_limits(&loop->config, &limits);
+    service->dispatch = dispatch_create(&loop->region.control, &limits);
+    if (!service->dispatch ||
+        waiters_init(&loop->waiters, service->base, http_answer_waiter, service))
+        return say(EXIT_MACHINE, "no memory to start with");
     workers_init(&loop->workers, service->base, &loop->meter, &loop->region, &loop->config);
-    uploads_init(&loop->uploads, service->store, loop->config.queued_bytes);
+    uploads_init(&loop->uploads, service->store, &loop->spool, service->disk,
+                 loop->config.queued_bytes);
     engine_init(&loop->engine, service->dispatch, service->store, &loop->workers, &loop->circuits,
                 &loop->region.control);
     loop->engine.on_job_final = on_job_final;
@@ -175,10 +161,17 @@ static int load_circuits(struct loop *loop)
                                &loop->region.control, &loop->config);
     loop->circuits.store = loop->service.store;
     loop->circuits.workers = &loop->workers;
-    if (!error)
-        return 0;
-    return say(EXIT_CONFIG, "%s: the names of circuits cannot be read: %s",
-               loop->circuits.names.folder, strerror(-error));
+    if (error)
+        return say(EXIT_CONFIG, "%s: the names of circuits cannot be read: %s",
+                   loop->circuits.names.folder, strerror(-error));
+    loop_hold_circuits(loop);
+    return 0;
+}
+
+static int resume_jobs(struct loop *loop)
+{
+    loop_resume_jobs(loop);
+    return 0;
 }
 
 static void fill_service(struct loop *loop)
@@ -191,6 +184,8 @@ static void fill_service(struct loop *loop)
     service->workers = &loop->workers;
     service->attach = &loop->attach;
     service->circuits = &loop->circuits;
+    service->planner = &loop->planner;
+    service->spool = &loop->spool;
     service->uploads = &loop->uploads;
     service->waiters = &loop->waiters;
     service->started_ns = clock_now_ns();
@@ -255,9 +250,9 @@ static int open_http_socket(struct loop *loop)
 
 int loop_start(struct loop *loop)
 {
-    static int (*const parts[])(struct loop * loop) = {take_folders,       make_region,
-                                                       make_engine,        load_circuits,
-                                                       open_worker_socket, open_http_socket};
+    static int (*const parts[])(struct loop * loop) = {
+        take_folders, make_region, open_store,         make_engine,     load_circuits,
+        plan_slabs,   resume_jobs, open_worker_socket, open_http_socket};
     set_own_limits(&loop->config);
     place_process(&loop->config);
     fill_service(loop);
@@ -296,11 +291,13 @@ void loop_stop(struct loop *loop)
     if (loop->worker_socket >= 0)
         listener_close(loop->config.socket, loop->worker_socket);
     waiters_free(&loop->waiters);
+    planner_stop(&loop->planner);
     circuits_stop(&loop->circuits);
     uploads_free(&loop->uploads);
     workers_free(&loop->workers);
     engine_free(&loop->engine);
     disk_thread_stop(service->disk);
+    spool_close(&loop->spool);
     if (service->store)
         service->store->destroy(service->store);
     if (service->dispatch)

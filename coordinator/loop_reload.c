@@ -27,6 +27,7 @@ static void keep_fixed(struct config *fresh, const struct config *running)
     memcpy(fresh->run_dir, kept.run_dir, sizeof(fresh->run_dir));
     memcpy(fresh->http_group, kept.http_group, sizeof(fresh->http_group));
     memcpy(fresh->backing, kept.backing, sizeof(fresh->backing));
+    memcpy(fresh->store, kept.store, sizeof(fresh->store));
     fresh->dumpable = kept.dumpable;
     fresh->staged = kept.staged;
 }
@@ -34,11 +35,9 @@ static void keep_fixed(struct config *fresh, const struct config *running)
 static void apply(struct loop *loop, const struct config *fresh)
 {
     struct dispatch_limits limits;
-    const struct store_limits store_limits = {.queued_jobs = fresh->queued_jobs,
-                                              .queued_bytes = fresh->queued_bytes,
-                                              .kept_jobs = LOOP_KEPT_JOBS,
-                                              .kept_ns = LOOP_KEPT_NS};
+    struct store_limits store_limits;
     loop->config = *fresh;
+    loop_store_limits(fresh, &store_limits);
     loop_dispatch_limits(fresh, &limits);
     dispatch_set_limits(loop->service.dispatch, &limits);
     loop->service.store->set_limits(loop->service.store, &store_limits);

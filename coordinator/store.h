@@ -166,7 +166,8 @@ struct store {
     void (*list)(struct store *store, uint64_t before, uint32_t n,
                  void (*each)(void *arg, const struct store_job *job),
                  void (*end)(void *arg, int error), void *arg);
-    /* Calls each job that is not final, during the call; each calls nothing of the store. */
+    /* Calls each job that is not final, also before `resolve`, during the call; each calls nothing
+     * of the store. */
     void (*each_active)(struct store *store, void (*each)(void *arg, const struct store_job *job),
                         void *arg);
     /* How many partitions would be claimed before the job's first: 1 for the next one; 0 where it
@@ -184,8 +185,9 @@ struct store {
     /* New limits; what is over them stays. */
     void (*set_limits)(struct store *store, const struct store_limits *limits);
     /* Where and with what a job that was accepted before is worked on from now on; called once for
-     * each such job, before the first claim. resolve sets circuit_number and lane, or says in why
-     * what the job fails with. NULL where no job outlives the process. */
+     * each such job, before the first claim. resolve sets circuit_number and lane and returns 0, or
+     * an enum wire_fault that the job fails with, and why. NULL where no job outlives the process.
+     */
     void (*resolve)(struct store *store,
                     int (*resolve)(void *arg, struct store_job *job, char *why, size_t bytes),
                     void *arg);

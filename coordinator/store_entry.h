@@ -25,6 +25,7 @@ struct entry {
     uint32_t taken;                    /* results that have come */
     uint64_t bytes;
     bool is_waiting; /* for its acceptance's commit: nobody knows it yet */
+    bool is_kept;    /* from before the start, and not resolved yet */
     bool is_ended;   /* nothing more is to be worked on; final, or final once it is committed */
     char *key;       /* NULL: none */
     uint8_t digest[32];

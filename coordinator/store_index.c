@@ -160,7 +160,8 @@ void index_drop(struct store_index *index, struct entry *entry)
 
 static int can_be_claimed(const struct entry *entry, uint32_t lane)
 {
-    return entry->job.lane == lane && entry->unclaimed && !entry->is_waiting && !entry->is_ended;
+    return entry->job.lane == lane && entry->unclaimed && !entry->is_waiting && !entry->is_kept &&
+           !entry->is_ended;
 }
 
 static struct entry *next_to_claim(struct store_index *index, uint32_t lane, uint64_t now_ns)

@@ -230,7 +230,6 @@ static void sqlite_set_limits(struct store *store, const struct store_limits *li
 
 /* ---------------------------------------------------------------- start and end */
 
-/* Jobs from before the start are `is_waiting` until it is known where they are worked on. */
 static int take_kept(void *arg, struct store_job *job)
 {
     struct sqlite_store *this = arg;
@@ -239,7 +238,7 @@ static int take_kept(void *arg, struct store_job *job)
         store_job_clear(job);
         return -ENOMEM;
     }
-    entry->is_waiting = true;
+    entry->is_kept = true;
     entry->job.accepted_ns = store_monotonic_of(job->accepted_ns);
     entry->job.deadline_ns = store_monotonic_of(job->deadline_ns);
     index_put(&this->index, entry);
@@ -255,11 +254,12 @@ sqlite_resolve(struct store *store,
     char why[512];
     for (entry = TAILQ_FIRST(&this->index.active); entry; entry = next) {
         next = TAILQ_NEXT(entry, by_state);
-        if (!entry->is_waiting)
+        if (!entry->is_kept)
             continue;
-        entry->is_waiting = false;
-        if (resolve(arg, &entry->job, why, sizeof(why)))
-            post_end(this, entry, OP_WHOLE_JOB, FAULT_INTERNAL, why, clock_now_ns());
+        entry->is_kept = false;
+        int fault = resolve(arg, &entry->job, why, sizeof(why));
+        if (fault)
+            post_end(this, entry, OP_WHOLE_JOB, (enum wire_fault)fault, why, clock_now_ns());
     }
 }
 

@@ -117,7 +117,7 @@ static int write_config(const struct one_shot *this, unsigned long threads)
         return -errno;
     fprintf(file,
             "[pawl]\nsocket = %s/s\nstate_dir = %s/state\nrun_dir = %s/run\nimages_dir = "
-            "%s/images\nbacking = memfd\ndrain_timeout = 1s\n",
+            "%s/images\nbacking = memfd\nstore = memory\ndrain_timeout = 1s\n",
             this->folder, this->folder, this->folder, this->folder);
     fprintf(file, "[workers]\nsynth = 1\ndevices = cpu\nthreads = %lu\n", threads);
     fprintf(file, "[lane one-shot]\nslabs = 1\nsize = %" PRIu64 "\n", this->slab_bytes);

@@ -503,37 +503,63 @@ static void a_deadline_ends_its_job(void **state)
     rig_stop(&rig);
 }
 
-static void draining_ends_what_it_can(void **state)
+/* TERM, while a job is worked on and a client waits for it: how the client is answered. */
+static void drain_with_waiter(struct rig *rig, const char *config, char id[17], const char *state,
+                              const char *class)
 {
-    struct rig rig;
-    char id[17];
-    (void)state;
-    start_with_circuit(&rig, "");
-    pid_t synth = fake_spawn(&rig, ROLE_SYNTH, "", FAKE_HANGS);
-    rig_submit(&rig, 1, "", id);
-    rig_await(&rig, "lanes.0.slabs.filling", 1);
-    int waiter = rig_connect(rig.http, SOCK_STREAM);
     char path[48];
+    start_with_circuit(rig, config);
+    pid_t synth = fake_spawn(rig, ROLE_SYNTH, "", FAKE_HANGS);
+    rig_submit(rig, 1, "", id);
+    rig_await(rig, "lanes.0.slabs.filling", 1);
+    int waiter = rig_connect(rig->http, SOCK_STREAM);
     snprintf(path, sizeof(path), "/v1/jobs/%s?wait=60", id);
     rig_send_request(waiter, "GET", path, NULL, 0);
-    kill(rig.pid, SIGTERM);
-    for (json_t *status = rig_get(&rig, "/v1/status");; status = rig_get(&rig, "/v1/status")) {
+    kill(rig->pid, SIGTERM);
+    for (json_t *status = rig_get(rig, "/v1/status");; status = rig_get(rig, "/v1/status")) {
         int draining = json_is_true(json_object_get(status, "draining"));
         json_decref(status);
         if (draining)
             break;
     }
-    assert_int_equal(rig_status_of(&rig, "POST", "/v1/jobs", "{}"), 503);
-    assert_int_equal(rig_status_of(&rig, "GET", "/readyz", NULL), 503);
+    assert_int_equal(rig_status_of(rig, "POST", "/v1/jobs", "{}"), 503);
+    assert_int_equal(rig_status_of(rig, "GET", "/readyz", NULL), 503);
     struct rig_answer answer = rig_read_answer(waiter); /* at drain_timeout */
-    rig_expect_text(answer.json, "state", "failed");
-    rig_expect_text(answer.json, "error_class", "capacity");
+    rig_expect_text(answer.json, "state", state);
+    if (class)
+        rig_expect_text(answer.json, "error_class", class);
     rig_free_answer(&answer);
     close(waiter);
-    assert_int_equal(rig_wait_exit(rig.pid), 0);
+    assert_int_equal(rig_wait_exit(rig->pid), 0);
     assert_int_equal(rig_wait_exit(synth), 0);
-    close(rig.owner);
+    close(rig->owner);
+}
+
+static void draining_ends_jobs_in_memory(void **state)
+{
+    struct rig rig;
+    char id[17];
+    (void)state;
+    drain_with_waiter(&rig, "store = memory\n", id, "failed", "capacity");
     rig_remove(&rig);
+}
+
+static void draining_keeps_durable_jobs(void **state)
+{
+    struct rig rig;
+    char id[17];
+    (void)state;
+    drain_with_waiter(&rig, "", id, "running", NULL);
+    rig_launch(&rig);
+    json_t *job = rig_job(&rig, id, 0);
+    rig_expect_text(job, "state", "queued");
+    json_decref(job);
+    pid_t synth = fake_spawn(&rig, ROLE_SYNTH, "", FAKE_WORKS);
+    pid_t gpu = fake_spawn(&rig, ROLE_GPU, "cpu", FAKE_WORKS);
+    expect_proofs(&rig, id, 1);
+    rig_stop(&rig);
+    assert_int_equal(rig_wait_exit(synth), 0);
+    assert_int_equal(rig_wait_exit(gpu), 0);
 }
 
 /* ---- one coordinator, and nothing left ---- */
@@ -578,11 +604,13 @@ static unsigned count_names(pid_t pid)
 static void a_killed_coordinator_is_followed_by_another(void **state)
 {
     struct rig rig;
-    char id[17];
+    char id[17], before[17];
     (void)state;
     start_with_circuit(&rig, "");
     pid_t synth = fake_spawn(&rig, ROLE_SYNTH, "", FAKE_WORKS);
     rig_await(&rig, "workers.0.pid", synth);
+    rig_submit(&rig, 2, "", before);
+    rig_await(&rig, "lanes.0.slabs.ready", 2);
     kill(rig.pid, SIGKILL);
     rig_wait(rig.pid);
     close(rig.owner);
@@ -596,6 +624,7 @@ static void a_killed_coordinator_is_followed_by_another(void **state)
     synth = fake_spawn(&rig, ROLE_SYNTH, "", FAKE_WORKS);
     pid_t gpu = fake_spawn(&rig, ROLE_GPU, "cpu", FAKE_WORKS);
     rig_submit(&rig, 1, "", id);
+    expect_proofs(&rig, before, 2); /* accepted before: there under its id */
     expect_proofs(&rig, id, 1);
     fake_kill(synth);
     fake_kill(gpu);
@@ -637,7 +666,8 @@ int main(void)
         cmocka_unit_test(what_a_leaving_synth_worker_did_not_read_is_not_charged),
         cmocka_unit_test(a_job_is_cancelled_in_every_stage),
         cmocka_unit_test(a_deadline_ends_its_job),
-        cmocka_unit_test(draining_ends_what_it_can),
+        cmocka_unit_test(draining_ends_jobs_in_memory),
+        cmocka_unit_test(draining_keeps_durable_jobs),
         cmocka_unit_test(a_second_coordinator_is_refused),
         cmocka_unit_test(a_killed_coordinator_is_followed_by_another),
         cmocka_unit_test(an_owned_coordinator_ends_with_its_owner),

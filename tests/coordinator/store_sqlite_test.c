@@ -102,7 +102,7 @@ static int resolve_all(void *arg, struct store_job *job, char *why, size_t bytes
 {
     if (arg && strcmp(job->circuit, arg) == 0) {
         snprintf(why, bytes, "its circuit is gone");
-        return -ENOENT;
+        return FAULT_CAPACITY;
     }
     job->circuit_number = 7;
     job->lane = 0;
@@ -229,6 +229,7 @@ static void test_a_circuit_that_is_gone(void **state)
     assert_int_equal(told.final_state, JOB_FAILED);
     assert_int_equal(told.ended, 1);
     assert_string_equal(fetch(store, id)->error, "its circuit is gone");
+    assert_int_equal(fetch(store, id)->fault, FAULT_CAPACITY);
     assert_false(has_file(names[0]));
     rig_close(store);
 }
