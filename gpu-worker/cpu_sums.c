@@ -1,11 +1,12 @@
 /*
- * Rows, quotient, five multi-scalar multiplications; the mathematics is the kernels'.
+ * Rows, quotient, sums; the mathematics is the kernels'.
  */
 #include "gpu-worker/cpu_sums.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "gpu-worker/device.h"
 #include "kernels/curves.h"
@@ -16,6 +17,7 @@
 
 #define SCRATCH_ALIGN 64
 #define ELEMENT_BYTES (FR_WORDS * sizeof(uint64_t))
+#define HUGE_PAGE_BYTES ((size_t)2 << 20)
 #define ROWS_LEAST 256 /* of a piece of work */
 
 struct run {
@@ -23,8 +25,7 @@ struct run {
     const struct device_work *work;
     struct parallel *parallel;
     struct device_watch *watch;
-    uint64_t *a, *b, *c; /* domain elements each */
-    void *msm_scratch;   /* over b and c */
+    uint64_t *a, *b, *c; /* domain elements each; scratch begins with them */
     size_t domain;
 };
 
@@ -43,30 +44,24 @@ static size_t domain_of(const struct image *image)
     return (size_t)1 << image->header->log2_domain;
 }
 
+static size_t first_private(const struct image *image)
+{
+    return image->header->public_count + (size_t)1;
+}
+
 static size_t vector_bytes(const struct image *image)
 {
     return round_up(domain_of(image) * ELEMENT_BYTES);
 }
 
-static size_t msm_bytes(const struct curve *curve, const struct image *image, unsigned threads)
-{
-    size_t wires = image->header->wires;
-    size_t g1_count = larger(wires, domain_of(image));
-    size_t most = 0;
-    /* The size that msm_scratch_bytes gives need not grow with the count: each one is asked. */
-    most = larger(most, curve->msm_scratch_bytes(GROUP_G1, g1_count, threads));
-    most = larger(most, curve->msm_scratch_bytes(GROUP_G1, domain_of(image), threads));
-    most = larger(most, curve->msm_scratch_bytes(GROUP_G1, wires, threads));
-    most = larger(
-        most, curve->msm_scratch_bytes(GROUP_G1, wires - 1 - image->header->public_count, threads));
-    return larger(most, curve->msm_scratch_bytes(GROUP_G2, wires, threads));
-}
-
+/* See cpu_sums.h for what lies over what. */
 size_t cpu_sums_scratch_bytes(const struct curve *curve, const struct image *image,
                               unsigned threads)
 {
-    return vector_bytes(image) +
-           larger(2 * vector_bytes(image), round_up(msm_bytes(curve, image, threads)));
+    size_t vector = vector_bytes(image), wires = image->header->wires;
+    size_t h = curve->msm_scratch_bytes(GROUP_G1, domain_of(image), threads);
+    size_t witness = curve->witness_sums_scratch_bytes(wires, first_private(image), threads);
+    return round_up(larger(larger(3 * vector, vector + h), witness));
 }
 
 /* ---- rows ---- */
@@ -81,7 +76,8 @@ static void copy_piece(void *arg, size_t begin, size_t end)
 
 static struct sparse_matrix matrix_of(const struct image_matrix *matrix)
 {
-    return (struct sparse_matrix){matrix->rows, matrix->row_start, matrix->wire, matrix->value};
+    return (struct sparse_matrix){matrix->rows,  matrix->row_start, matrix->wire,
+                                  matrix->value, matrix->index,     matrix->index_bytes};
 }
 
 static void evaluate_piece(void *arg, size_t begin, size_t end)
@@ -117,40 +113,30 @@ static int make_quotient(struct run *run, struct device_times *times)
     return error;
 }
 
-static int sum_g1(struct run *run, struct g1 *out, const void *points, const uint64_t *scalars,
-                  size_t count)
+static int sum_h(struct run *run, struct proof_sums *sums)
 {
-    run->watch->step(run->watch, STAGE_MSM);
-    if (run->watch->cancelled(run->watch))
-        return -ECANCELED;
-    return run->key->curve->msm_g1(out, points, scalars, count, run->msm_scratch, run->parallel);
+    return run->key->curve->msm_g1(&sums->h, run->key->image->points_h, run->a, run->domain, run->b,
+                                   run->parallel);
 }
 
-static int sum_g2(struct run *run, struct g2 *out, const void *points, const uint64_t *scalars,
-                  size_t count)
-{
-    run->watch->step(run->watch, STAGE_MSM);
-    if (run->watch->cancelled(run->watch))
-        return -ECANCELED;
-    return run->key->curve->msm_g2(out, points, scalars, count, run->msm_scratch, run->parallel);
-}
-
-static int make_sums(struct run *run, struct proof_sums *sums, struct device_times *times)
+static int sum_witness(struct run *run, struct proof_sums *sums)
 {
     const struct image *image = run->key->image;
-    const uint64_t *witness = run->work->witness;
-    size_t wires = image->header->wires, first_private = image->header->public_count + (size_t)1;
+    struct witness_points points = {image->points_a, image->points_b1, image->points_b2,
+                                    image->points_c};
+    return run->key->curve->witness_sums(sums, &points, run->work->witness, image->header->wires,
+                                         first_private(image), run->a, run->parallel);
+}
+
+/* H first: its scalars stand in the scratch that the others take whole. */
+static int make_sums(struct run *run, struct proof_sums *sums, struct device_times *times)
+{
     uint64_t begin = worker_now_ns();
-    int error = sum_g1(run, &sums->h, image->points_h, run->a, run->domain);
+    run->watch->step(run->watch, STAGE_MSM);
+    int error = run->watch->cancelled(run->watch) ? -ECANCELED : sum_h(run, sums);
+    run->watch->step(run->watch, STAGE_MSM);
     if (!error)
-        error = sum_g2(run, &sums->b2, image->points_b2, witness, wires);
-    if (!error)
-        error = sum_g1(run, &sums->a, image->points_a, witness, wires);
-    if (!error)
-        error = sum_g1(run, &sums->b1, image->points_b1, witness, wires);
-    if (!error)
-        error = sum_g1(run, &sums->c, image->points_c, witness + first_private * FR_WORDS,
-                       wires - first_private);
+        error = run->watch->cancelled(run->watch) ? -ECANCELED : sum_witness(run, sums);
     times->msm_ns += worker_now_ns() - begin;
     return error;
 }
@@ -168,7 +154,6 @@ int cpu_sums_compute(const struct cpu_key *key, const struct device_work *work, 
                       .a = (uint64_t *)at,
                       .b = (uint64_t *)(at + vector),
                       .c = (uint64_t *)(at + 2 * vector),
-                      .msm_scratch = at + vector,
                       .domain = domain_of(key->image)};
     memset(sums, 0, sizeof(*sums));
     bring_rows(&run, times);
@@ -186,7 +171,13 @@ const void *cpu_sums_image_table(const struct curve *curve, const struct image *
 
 void *cpu_sums_allocate(size_t bytes)
 {
-    return aligned_alloc(SCRATCH_ALIGN, round_up(bytes ? bytes : 1));
+    if (bytes < HUGE_PAGE_BYTES)
+        return aligned_alloc(SCRATCH_ALIGN, round_up(bytes ? bytes : 1));
+    size_t whole = (bytes + HUGE_PAGE_BYTES - 1) / HUGE_PAGE_BYTES * HUGE_PAGE_BYTES;
+    void *scratch = aligned_alloc(HUGE_PAGE_BYTES, whole);
+    if (scratch)
+        madvise(scratch, whole, MADV_HUGEPAGE); /* a wish: fewer misses of the TLB */
+    return scratch;
 }
 
 void *cpu_sums_make_table(const struct curve *curve, const struct image *image,

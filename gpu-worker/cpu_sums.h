@@ -1,10 +1,13 @@
 /*
- * The five sums of a proof by the portable C form: what the CPU device computes, and what the
- * finalizer computes anew where a proof does not verify.
+ * The five sums of a proof on the CPU: what the CPU device computes, and what the finalizer
+ * computes anew where a proof does not verify.
  *
- * Pure: caller-owned scratch, no state. The order is rows, quotient, then the sums, each operation
- * over all threads in turn; the vectors b and c of the quotient are done with when the sums begin,
- * and their room is the sums' scratch.
+ * Pure: caller-owned scratch, no state. The order is rows, quotient, the sum for H, then the four
+ * sums over the witness in one call, each over all threads in turn. Scratch is used three times:
+ *
+ *     rows, quotient    | a | b | c |         a becomes the scalars of H
+ *     sum for H         | a |  its scratch    |
+ *     witness's sums    |     their scratch   |
  */
 #ifndef PAWL_GPU_WORKER_CPU_SUMS_H
 #define PAWL_GPU_WORKER_CPU_SUMS_H

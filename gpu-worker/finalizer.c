@@ -85,13 +85,17 @@ static int choose_blinders(struct context *context, const struct curve *curve,
 
 static void finish(struct context *context, struct assignment *assignment, struct ending *ending)
 {
-    const struct key *key = assignment->key;
+    struct key *key = assignment->key;
     struct context_watch watch;
     struct blinders blinders;
     struct proof proof;
-    struct proof_inputs inputs = {key->curve,         &key->image,
-                                  &key->verification, witness_of(assignment),
-                                  &blinders,          context->check_threads};
+    struct proof_inputs inputs = {.curve = key->curve,
+                                  .image = &key->image,
+                                  .key = &key->verification,
+                                  .prepared = keys_prepared(key),
+                                  .witness = witness_of(assignment),
+                                  .blinders = &blinders,
+                                  .threads = context->check_threads};
     context_watch_init(&watch, context, SIDE_FINALIZER, assignment);
     if (choose_blinders(context, key->curve, &blinders)) {
         ending->verdict = PROOF_WRONG;

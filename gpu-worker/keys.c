@@ -30,6 +30,7 @@ static void key_destroy(struct key *key, struct device *device)
     if (key->loaded)
         device->operations->key_drop(device, key->loaded);
     image_unmap(&key->image);
+    free(key->prepared);
     free(key);
 }
 
@@ -180,6 +181,23 @@ int keys_load(struct keys *keys, struct key *key, struct device *device)
         }
     }
     return 0;
+}
+
+static void *prepare(const struct key *key)
+{
+    size_t bytes = key->curve->prepared_key_bytes(key->verification.public_count);
+    void *prepared = aligned_alloc(64, (bytes + 63) / 64 * 64);
+    if (prepared)
+        key->curve->prepared_key_make(prepared, &key->verification);
+    return prepared;
+}
+
+const void *keys_prepared(struct key *key)
+{
+    if (key->was_asked && !key->prepared)
+        key->prepared = prepare(key);
+    key->was_asked = 1;
+    return key->prepared;
 }
 
 static struct key *take_swept(struct keys *keys)

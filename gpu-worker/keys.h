@@ -2,9 +2,10 @@
  * The proving keys that the coordinator gave: images by hash, mapped once and kept until FORGET,
  * and what the device holds for them.
  *
- * Threads: the socket's adds, forgets and finds; the finalizer releases; the prover alone loads and
- * sweeps, for device calls are its. A forgotten key lives until nothing assigned uses it. Device
- * memory goes to keys in least-recently-used order. A SIGKILL leaves nothing: mappings end.
+ * Threads: the socket's adds, forgets and finds; the finalizer prepares and releases; the prover
+ * alone loads and sweeps, for device calls are its. A forgotten key lives until nothing assigned
+ * uses it. Device memory goes to keys in least-recently-used order. A SIGKILL leaves nothing:
+ * mappings end.
  */
 #ifndef PAWL_GPU_WORKER_KEYS_H
 #define PAWL_GPU_WORKER_KEYS_H
@@ -28,6 +29,8 @@ struct key {
     /* ---- of keys.c ---- */
     struct device_key *loaded; /* the prover's */
     uint64_t last_use;         /* the prover's */
+    void *prepared;            /* the finalizer's */
+    int was_asked;             /* the finalizer's */
     unsigned holders;
     int forgotten;
     struct key *next;
@@ -50,6 +53,11 @@ void keys_forget(struct keys *keys, const uint8_t hash[HASH_BYTES]);
 /* The prover: has the device load a held key, dropping others where memory is short. 0 or -errno.
  */
 int keys_load(struct keys *keys, struct key *key, struct device *device);
+/*
+ * The finalizer: a held key made ready for many proofs (curves.h), or NULL at its first proof, for
+ * a one-shot proof has no use for it, and where memory is short.
+ */
+const void *keys_prepared(struct key *key);
 /* The prover: unmaps what was forgotten and is no longer held. */
 void keys_sweep(struct keys *keys, struct device *device);
 

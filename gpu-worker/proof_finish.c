@@ -24,15 +24,33 @@ static int sums_are_points(const struct curve *curve, const struct proof_sums *s
            curve->g1_check(&sums->h) == POINT_OK;
 }
 
+static void assemble(struct proof *out, const struct proof_inputs *inputs,
+                     const struct proof_sums *sums)
+{
+    const struct curve *curve = inputs->curve;
+    const struct blinders *blinders = inputs->blinders;
+    if (inputs->prepared)
+        curve->prepared_assemble(out, sums, inputs->prepared, blinders->r, blinders->s);
+    else
+        curve->proof_assemble(out, sums, inputs->key, blinders->r, blinders->s);
+}
+
+static int check(const struct proof_inputs *inputs, const struct proof *proof)
+{
+    const uint64_t *publics = inputs->witness + FR_WORDS;
+    if (inputs->prepared)
+        return inputs->curve->prepared_verify(inputs->prepared, publics, proof);
+    return inputs->curve->proof_verify(inputs->key, publics, proof);
+}
+
 static int make_and_check(struct proof *out, struct proof_outcome *outcome,
                           const struct proof_inputs *inputs, const struct proof_sums *sums)
 {
-    const struct curve *curve = inputs->curve;
-    if (!sums_are_points(curve, sums))
+    if (!sums_are_points(inputs->curve, sums))
         return 0;
-    curve->proof_assemble(out, sums, inputs->key, inputs->blinders->r, inputs->blinders->s);
+    assemble(out, inputs, sums);
     uint64_t begin = worker_now_ns();
-    int good = curve->proof_verify(inputs->key, inputs->witness + FR_WORDS, out);
+    int good = check(inputs, out);
     outcome->verify_ns += worker_now_ns() - begin;
     return good;
 }
@@ -45,22 +63,20 @@ static int watch_cancelled(void *arg)
     return watch->cancelled(watch);
 }
 
-/* Memory and threads of its own: the device may be at work on the next partition. They live for
- * this one call; it is no part of a healthy proof. */
+/* Memory, table and threads of its own: the device may be at work on the next partition, and its
+ * form's table may be another. They live for this one call; it is no part of a healthy proof. */
 static int recompute_with(struct thread_pool *pool, const struct proof_inputs *inputs,
                           struct device_watch *watch, struct proof_sums *sums)
 {
     struct parallel *parallel = thread_pool_parallel(pool);
-    struct cpu_key key = {inputs->curve, inputs->image,
-                          cpu_sums_image_table(inputs->curve, inputs->image)};
+    struct cpu_key key = {.curve = curve_portable(inputs->curve->id), .image = inputs->image};
     struct device_work work = {.witness = inputs->witness};
     struct device_times unused = {0};
     void *table = NULL;
     int error = -ENOMEM;
     void *scratch =
-        cpu_sums_allocate(cpu_sums_scratch_bytes(inputs->curve, inputs->image, parallel->threads));
-    if (!key.table)
-        key.table = table = cpu_sums_make_table(inputs->curve, inputs->image, parallel);
+        cpu_sums_allocate(cpu_sums_scratch_bytes(key.curve, inputs->image, parallel->threads));
+    key.table = table = cpu_sums_make_table(key.curve, inputs->image, parallel);
     if (scratch && key.table)
         error = cpu_sums_compute(&key, &work, scratch, parallel, watch, sums, &unused);
     free(table);
@@ -80,16 +96,20 @@ static int recompute(const struct proof_inputs *inputs, struct device_watch *wat
     return error;
 }
 
+/* The proof anew is made and checked by portable C and the plain key, too. */
 static enum proof_verdict settle(struct proof *out, struct proof_outcome *outcome,
                                  const struct proof_inputs *inputs, const struct proof_sums *sums,
                                  const struct proof_sums *anew)
 {
+    struct proof_inputs plain = *inputs;
     if (memcmp(sums, anew, sizeof(*sums)) == 0) {
         outcome->why = "witness does not satisfy key";
         return PROOF_UNSATISFIED;
     }
     outcome->device_charged = 1;
-    if (make_and_check(out, outcome, inputs, anew))
+    plain.curve = curve_portable(inputs->curve->id);
+    plain.prepared = NULL;
+    if (make_and_check(out, outcome, &plain, anew))
         return PROOF_GOOD;
     outcome->why = "neither the device's proof nor the portable form's verifies";
     return PROOF_WRONG;

@@ -32,6 +32,7 @@ struct proof_inputs {
     const struct curve *curve;
     const struct image *image;
     const struct verification_key *key;
+    const void *prepared;    /* the key as curves.h prepares it; NULL: the plain one is used */
     const uint64_t *witness; /* plain, as in the slab; publics are witness[1...] */
     const struct blinders *blinders;
     unsigned threads; /* for sums made anew */

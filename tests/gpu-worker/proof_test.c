@@ -114,9 +114,13 @@ static enum proof_verdict bench_finish(struct bench *bench, const struct proof_s
                                        struct proof *proof, struct proof_outcome *outcome,
                                        struct countdown *countdown)
 {
-    struct proof_inputs inputs = {bench->key->curve,         &bench->key->image,
-                                  &bench->key->verification, section(bench, &bench->header.witness),
-                                  &bench->blinders,          2};
+    struct proof_inputs inputs = {.curve = bench->key->curve,
+                                  .image = &bench->key->image,
+                                  .key = &bench->key->verification,
+                                  .prepared = keys_prepared(bench->key), /* from the second on */
+                                  .witness = section(bench, &bench->header.witness),
+                                  .blinders = &bench->blinders,
+                                  .threads = 2};
     return proof_finish(proof, outcome, &inputs, sums, &countdown->watch);
 }
 
@@ -154,10 +158,13 @@ static void prove_case(const char *folder)
     bench_open(&bench, folder, 2);
     circuit_hash(before, bench.slab, bench.slab_bytes);
     sums_must(&bench, &sums);
-    assert_int_equal(bench_finish(&bench, &sums, &proof, &outcome, &never), PROOF_GOOD);
-    assert_int_equal(outcome.device_charged, 0);
-    assert_true(outcome.verify_ns > 0);
-    assert_proof_expected(&bench, &proof);
+    for (int k = 0; k < 2; k++) { /* with the plain key, and with the prepared one */
+        assert_int_equal(bench_finish(&bench, &sums, &proof, &outcome, &never), PROOF_GOOD);
+        assert_int_equal(outcome.device_charged, 0);
+        assert_true(outcome.verify_ns > 0);
+        assert_proof_expected(&bench, &proof);
+    }
+    assert_non_null(keys_prepared(bench.key));
     circuit_hash(after, bench.slab, bench.slab_bytes);
     assert_memory_equal(before, after, HASH_BYTES);
     bench_fill(&bench, (struct filling){.without_rows = 1});
