@@ -122,9 +122,11 @@ static void read_model(char *out, size_t bytes)
 static void cpu_describe(const struct device *device, struct device_description *out)
 {
     const struct device_cpu *cpu = (const struct device_cpu *)device;
+    char model[DEVICE_NAME_BYTES - 16]; /* the form's name behind it */
     memset(out, 0, sizeof(*out));
     snprintf(out->name, sizeof(out->name), "cpu");
-    read_model(out->model, sizeof(out->model));
+    read_model(model, sizeof(model));
+    snprintf(out->model, sizeof(out->model), "%s (%s)", model, cpu_form_name(cpu_form_chosen()));
     out->threads = thread_pool_parallel(cpu->pool)->threads;
     out->scratch_bytes = cpu->scratch_bytes;
     out->keys_bytes = cpu->keys_bytes;

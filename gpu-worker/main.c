@@ -10,6 +10,7 @@
 #include "gpu-worker/blinders.h"
 #include "gpu-worker/device.h"
 #include "gpu-worker/worker.h"
+#include "kernels/cpu_form.h"
 #include "shm/program.h"
 
 static const char help[] =
@@ -66,16 +67,9 @@ static int list_devices(int json)
 /* PAWL_CPU chooses a form of the mathematics. 0 or an exit code. */
 static int check_cpu_form(void)
 {
-    const char *form = getenv("PAWL_CPU");
-    if (!form || !*form || strcmp(form, "portable") == 0)
-        return 0;
-    if (strcmp(form, "adx") == 0 || strcmp(form, "ifma") == 0) {
-        fprintf(stderr, "gpu-worker: PAWL_CPU=%s: this build has no such form; it has portable\n",
-                form);
-        return EXIT_CONFIG;
-    }
-    fprintf(stderr, "gpu-worker: PAWL_CPU=%s is none of portable, adx, ifma\n", form);
-    return EXIT_USAGE_ERROR;
+    const char *why;
+    int error = cpu_form_check(&why);
+    return error ? fail(error == -EINVAL ? EXIT_USAGE_ERROR : EXIT_CONFIG, why) : 0;
 }
 
 /* 0, 1: fixed ones are in *blinders; -EINVAL. */
@@ -98,9 +92,6 @@ static int serve(const struct arguments *arguments)
     char path[PAWL_SOCKET_BYTES];
     struct blinders blinders;
     const char *why;
-    int code = check_cpu_form();
-    if (code)
-        return code;
     int fixed = read_test_blinders(&blinders);
     if (fixed < 0)
         return fail(EXIT_USAGE_ERROR,
@@ -183,6 +174,9 @@ int main(int argc, char **argv)
     log_open("gpu-worker");
     int code = read_arguments(&arguments, argc, argv);
     if (code >= 0)
+        return code;
+    code = check_cpu_form();
+    if (code)
         return code;
     if (arguments.list)
         return list_devices(arguments.json);

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "kernels/cpu_form.h"
 #include "kernels/parallel.h"
 #include "shm/program.h"
 #include "synth-worker/binfile.h"
@@ -104,6 +105,16 @@ static int run_worker(const struct options *options)
     return options->config && !options->socket ? EXIT_CONFIG : EXIT_USAGE_ERROR;
 }
 
+/* PAWL_CPU chooses a form of the mathematics. 0 or an exit code. */
+static int check_cpu_form(void)
+{
+    const char *why;
+    int error = cpu_form_check(&why);
+    if (error)
+        fprintf(stderr, "synth-worker: %s\n", why);
+    return error == -EINVAL ? EXIT_USAGE_ERROR : error ? EXIT_CONFIG : 0;
+}
+
 /* -1: go on; else the exit code. */
 static int parse(struct options *options, int count, char **words)
 {
@@ -139,6 +150,9 @@ int main(int count, char **words)
     struct options options = {0};
     int code = parse(&options, count, words);
     if (code >= 0)
+        return code;
+    code = check_cpu_form();
+    if (code)
         return code;
     if (options.compile)
         return run_compile(&options);

@@ -10,6 +10,7 @@
 #include "coordinator/client/interrupt.h"
 #include "coordinator/client/options.h"
 #include "coordinator/client/say.h"
+#include "kernels/cpu_form.h"
 #include "shm/program.h"
 
 static int print_help(void)
@@ -64,7 +65,11 @@ static int run(const struct command *command, int argc, char **argv)
     int code = options_read(&arguments, command, argc, argv);
     if (code)
         return code;
-    int error = interrupt_open();
+    const char *why;
+    int error = cpu_form_check(&why);
+    if (error)
+        return say_error(EXIT_USAGE_ERROR, "%s", why);
+    error = interrupt_open();
     if (error || curl_global_init(CURL_GLOBAL_DEFAULT))
         return say_error(EXIT_INTERNAL, "cannot start: %s", strerror(-error));
     code = command->run(&arguments);

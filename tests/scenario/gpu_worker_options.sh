@@ -39,10 +39,19 @@ check "no coordinator" 69 "ev=no_coordinator" "$worker" --socket "$absent" --dev
 check "a configuration that is not there" 78 "configuration" "$worker" --config "$absent" --device cpu
 check "PAWL_CPU=portable" 69 "ev=no_coordinator" \
     env PAWL_CPU=portable "$worker" --socket "$absent" --device cpu
-check "PAWL_CPU=adx" 78 "adx: this build has no such form" \
-    env PAWL_CPU=adx "$worker" --socket "$absent" --device cpu
-check "PAWL_CPU=ifma" 78 "ifma: this build has no such form" \
-    env PAWL_CPU=ifma "$worker" --socket "$absent" --device cpu
+# a form is there where the CPU has what it wants; else asking for it is an error
+form_check() { # FORM FLAG
+    if grep -qsw "$2" /proc/cpuinfo && [ "$(uname -m)" = x86_64 ]; then
+        check "PAWL_CPU=$1" 69 "ev=no_coordinator" env PAWL_CPU="$1" "$worker" --socket "$absent" --device cpu
+        check "PAWL_CPU=$1 is what the devices' list says" 0 "[(]$1[)]" env PAWL_CPU="$1" "$worker" --list-devices
+    else
+        check "PAWL_CPU=$1" 78 "$1: this CPU or build has no such form" \
+            env PAWL_CPU="$1" "$worker" --socket "$absent" --device cpu
+        check "PAWL_CPU=$1 lists nothing" 78 "no such form" env PAWL_CPU="$1" "$worker" --list-devices
+    fi
+}
+form_check adx adx
+form_check ifma avx512ifma
 check "PAWL_CPU=other" 64 "none of portable" env PAWL_CPU=other "$worker" --socket "$absent" --device cpu
 check "test blinders are announced" 69 "PAWL_TEST_BLINDERS fixes" \
     env PAWL_TEST_BLINDERS=1,2 "$worker" --socket "$absent" --device cpu
