@@ -101,6 +101,12 @@ int http_body(const struct http_call *call, const char **text, uint64_t *bytes)
     return 0;
 }
 
+void http_drop_body(const struct http_call *call)
+{
+    struct evbuffer *body = evhttp_request_get_input_buffer(call->request);
+    evbuffer_drain(body, evbuffer_get_length(body));
+}
+
 /* ---- requests ---- */
 
 static void send_no_route(struct evhttp_request *request, unsigned allowed)

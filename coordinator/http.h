@@ -57,6 +57,8 @@ int http_query_number(const struct http_call *call, const char *key, uint64_t *v
 uint32_t http_client_uid(const struct http_call *call);
 /* The body in one piece (NULL, 0: empty). -EFBIG beyond max_body: the answer has been sent. */
 int http_body(const struct http_call *call, const char **text, uint64_t *bytes);
+/* The body is not needed any more while the answer is awaited. */
+void http_drop_body(const struct http_call *call);
 
 /* Answers. body is borrowed and emptied. */
 void http_send_json(struct evhttp_request *request, int status, struct evbuffer *body);
@@ -70,7 +72,7 @@ void http_send_later(struct evhttp_request *request, const char *format, ...)
 
 /* The handlers. */
 http_handler http_post_job, http_get_job, http_delete_job, http_list_jobs;
-http_handler http_post_upload, http_put_upload, http_finish_upload;
+http_handler http_post_upload, http_put_upload, http_finish_upload, http_delete_upload;
 http_handler http_put_circuit, http_list_circuits, http_delete_circuit;
 http_handler http_get_status, http_get_trace, http_get_metrics, http_get_healthz, http_get_readyz;
 

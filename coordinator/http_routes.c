@@ -13,6 +13,7 @@ static const struct http_route routes[] = {
     {EVHTTP_REQ_DELETE, "/v1/jobs/*", http_delete_job},
     {EVHTTP_REQ_POST, "/v1/uploads", http_post_upload},
     {EVHTTP_REQ_PUT, "/v1/uploads/*", http_put_upload},
+    {EVHTTP_REQ_DELETE, "/v1/uploads/*", http_delete_upload},
     {EVHTTP_REQ_POST, "/v1/uploads/*/finish", http_finish_upload},
     {EVHTTP_REQ_GET, "/v1/circuits", http_list_circuits},
     {EVHTTP_REQ_PUT, "/v1/circuits/*", http_put_circuit},

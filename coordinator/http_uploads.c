@@ -1,6 +1,7 @@
 /*
- * Uploads over HTTP: POST /v1/uploads, PUT /v1/uploads/ID?offset=N, POST /v1/uploads/ID/finish.
- * Called by the routing table. A SIGKILL loses uploads that no job has taken.
+ * Uploads over HTTP: POST /v1/uploads, PUT /v1/uploads/ID?offset=N, POST /v1/uploads/ID/finish,
+ * DELETE /v1/uploads/ID. Called by the routing table; most answers come when the disk thread has
+ * done its part. A SIGKILL loses uploads that no job has taken.
  */
 #include "coordinator/http.h"
 
@@ -10,6 +11,7 @@
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "coordinator/circuit_names.h"
@@ -38,51 +40,36 @@ static void send_upload(struct evhttp_request *request, int status, uint64_t id,
     evbuffer_free(body);
 }
 
-void http_post_upload(struct http_call *call)
-{
-    struct service *service = call->service;
-    uint64_t id;
-    if (service->draining) {
-        http_send_later(call->request, "the coordinator is draining");
-        return;
-    }
-    int error = uploads_create(service->uploads, clock_now_ns(), &id);
-    if (!error)
-        send_upload(call->request, 201, id, 0);
-    else if (error == -ENOSPC)
-        http_send_later(call->request, "%u uploads are open already", UPLOADS_MAX);
-    else
-        http_send_later(call->request, "no upload can be opened: %s%s", strerror(-error),
-                        error == -EMFILE ? " (raise RLIMIT_NOFILE)" : "");
-}
-
 /* 409 carries the right offset as a header too, for clients that read no body. */
-static void send_offset(struct http_call *call, uint64_t have)
+static void send_offset(struct evhttp_request *request, uint64_t have)
 {
     char text[24];
     snprintf(text, sizeof(text), "%" PRIu64, have);
-    evhttp_add_header(evhttp_request_get_output_headers(call->request), "Upload-Offset", text);
-    http_send_problem(call->request, 409, "offset", "the upload has %" PRIu64 " bytes: go on there",
+    evhttp_add_header(evhttp_request_get_output_headers(request), "Upload-Offset", text);
+    http_send_problem(request, 409, "offset", "the upload has %" PRIu64 " bytes: go on there",
                       have);
 }
 
 /* Answers for an error of uploads_*; have: the bytes so far. */
-static void send_error(struct http_call *call, int error, uint64_t have)
+static void send_error(struct evhttp_request *request, int error, uint64_t have)
 {
-    struct evhttp_request *request = call->request;
     if (error == -ENOENT)
         http_send_problem(request, 404, NULL,
                           "there is no such upload: it was used, or idle for too long");
     else if (error == -EALREADY)
         http_send_problem(request, 409, NULL, "the upload is finished");
     else if (error == -ESTALE)
-        send_offset(call, have);
+        send_offset(request, have);
     else if (error == -ERANGE)
         http_send_problem(request, 409, "bytes", "the upload has %" PRIu64 " bytes", have);
     else if (error == -EBADMSG)
         http_send_problem(request, 422, "sha256", "the bytes that came have another SHA-256");
-    else if (error == -ENOSPC)
+    else if (error == -EAGAIN)
+        http_send_problem(request, 409, NULL, "the upload is being written: wait for the answer");
+    else if (error == -EXFULL)
         http_send_later(request, "queued_bytes in [limits] are taken: try later");
+    else if (error == -EBUSY)
+        http_send_later(request, "the disk has too much to do: try later");
     else
         http_send_later(request, "the upload is lost: %s", strerror(-error));
 }
@@ -91,14 +78,93 @@ static int parse_id(struct http_call *call, uint64_t *id)
 {
     int error = job_id_parse(call->segment, id);
     if (error)
-        send_error(call, -ENOENT, 0);
+        send_error(call->request, -ENOENT, 0);
     return error;
+}
+
+/* ---- answers of the disk thread ---- */
+
+/* A request that waits. */
+struct waiting {
+    const struct service *service;
+    struct evhttp_request *request;
+    int status; /* where all is well */
+};
+
+/* NULL: the answer has been sent. */
+static struct waiting *wait_for_disk(struct http_call *call, int status)
+{
+    struct waiting *waiting = malloc(sizeof(*waiting));
+    if (waiting)
+        *waiting = (struct waiting){call->service, call->request, status};
+    else
+        http_send_later(call->request, "no memory");
+    return waiting;
+}
+
+static void on_answer(void *arg, int error, uint64_t id, uint64_t have)
+{
+    struct waiting waiting = *(struct waiting *)arg;
+    free(arg);
+    if (error)
+        send_error(waiting.request, error, have);
+    else
+        send_upload(waiting.request, waiting.status, id, have);
+}
+
+static void on_created(void *arg, int error, uint64_t id, uint64_t have)
+{
+    struct waiting waiting = *(struct waiting *)arg;
+    free(arg);
+    if (!error)
+        send_upload(waiting.request, waiting.status, id, have);
+    else if (error == -EXFULL)
+        http_send_later(waiting.request, "%u uploads are open already", UPLOADS_MAX);
+    else if (error == -EBUSY)
+        send_error(waiting.request, error, 0);
+    else
+        http_send_later(waiting.request, "no upload can be opened: %s%s", strerror(-error),
+                        error == -EMFILE ? " (raise RLIMIT_NOFILE)" : "");
+}
+
+/* ---- the handlers ---- */
+
+void http_post_upload(struct http_call *call)
+{
+    struct waiting *waiting;
+    if (call->service->draining) {
+        http_send_later(call->request, "the coordinator is draining");
+        return;
+    }
+    waiting = wait_for_disk(call, 201);
+    if (waiting)
+        uploads_create(call->service->uploads, clock_now_ns(), on_created, waiting);
+}
+
+void http_delete_upload(struct http_call *call)
+{
+    struct evbuffer *body;
+    uint64_t id;
+    if (parse_id(call, &id))
+        return;
+    int error = uploads_drop(call->service->uploads, id);
+    if (error) {
+        send_error(call->request, error, 0);
+        return;
+    }
+    body = evbuffer_new();
+    if (body)
+        evbuffer_add(body, "{}", 2);
+    http_send_json(call->request, 200, body);
+    if (body)
+        evbuffer_free(body);
 }
 
 void http_put_upload(struct http_call *call)
 {
     struct evbuffer *part = evhttp_request_get_input_buffer(call->request);
-    uint64_t id, offset, have = 0;
+    struct waiting *waiting;
+    uint64_t id, offset;
     if (parse_id(call, &id))
         return;
     if (http_query_number(call, "offset", &offset)) {
@@ -110,11 +176,10 @@ void http_put_upload(struct http_call *call)
                           UPLOAD_PART_BYTES_MAX);
         return;
     }
-    int error = uploads_append(call->service->uploads, id, offset, part, clock_now_ns(), &have);
-    if (error)
-        send_error(call, error, have);
-    else
-        send_upload(call->request, 200, id, have);
+    waiting = wait_for_disk(call, 200);
+    if (waiting)
+        uploads_append(call->service->uploads, id, offset, part, clock_now_ns(), on_answer,
+                       waiting);
 }
 
 static int parse_finish(const char *text, uint64_t length, uint64_t *bytes, uint8_t *digest)
@@ -133,7 +198,8 @@ static int parse_finish(const char *text, uint64_t length, uint64_t *bytes, uint
 void http_finish_upload(struct http_call *call)
 {
     uint8_t digest[UPLOAD_DIGEST_BYTES];
-    uint64_t id, length, bytes, have = 0;
+    struct waiting *waiting;
+    uint64_t id, length, bytes;
     const char *text;
     if (parse_id(call, &id) || http_body(call, &text, &length))
         return;
@@ -142,9 +208,8 @@ void http_finish_upload(struct http_call *call)
                           "the body must be {\"bytes\": number, \"sha256\": 64 hex digits}");
         return;
     }
-    int error = uploads_finish(call->service->uploads, id, bytes, digest, clock_now_ns(), &have);
-    if (error)
-        send_error(call, error, have);
-    else
-        send_upload(call->request, 200, id, have);
+    waiting = wait_for_disk(call, 200);
+    if (waiting)
+        uploads_finish(call->service->uploads, id, bytes, digest, clock_now_ns(), on_answer,
+                       waiting);
 }

@@ -13,8 +13,10 @@ struct config;
 struct disk_thread;
 struct dispatch;
 struct engine;
+struct planner;
 struct event_base;
 struct region;
+struct spool;
 struct store;
 struct uploads;
 struct waiters;
@@ -32,11 +34,14 @@ struct service {
     struct workers *workers;
     struct attach *attach;
     struct circuits *circuits;
+    struct planner *planner;
+    struct spool *spool;
     struct uploads *uploads;
     struct waiters *waiters;
     uint64_t started_ns;
-    int draining; /* no new work is taken */
-    int stopping; /* the server is being taken down */
+    uint32_t accepting; /* jobs on their way to the store */
+    int draining;       /* no new work is taken */
+    int stopping;       /* the server is being taken down */
 };
 
 #endif

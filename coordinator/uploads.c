@@ -1,244 +1,371 @@
 /*
- * Uploads; see the header. Called by http_uploads.c and http_jobs.c. A SIGKILL frees the memfds.
+ * Uploads; see the header. Called by http_uploads.c and acceptance.c. A SIGKILL leaves the files of
+ * uploads that no job has taken, which the next start removes.
+ *
+ * An upload's file is the disk thread's while is_busy, and the loop's else.
  */
 #include "coordinator/uploads.h"
 
 #include <assert.h>
 #include <errno.h>
 #include <event2/buffer.h>
-#include <fcntl.h>
-#include <openssl/evp.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/random.h>
-#include <unistd.h>
 
+#include "coordinator/disk_thread.h"
 #include "coordinator/fd_share.h"
+#include "coordinator/spool_file.h"
 #include "coordinator/store.h"
 
 #define SLOT_BITS 16u
 _Static_assert(UPLOADS_MAX <= 1u << SLOT_BITS, "a slot fits its bits of the id");
 
 struct upload {
-    uint64_t id, bytes, touched_ns;
-    int fd;
-    int is_finished;
-    EVP_MD_CTX *sha256;
+    struct disk_work work; /* first: an upload is its work */
+    struct uploads *uploads;
+    uint64_t id, touched_ns;
+    uint64_t counted_bytes; /* in uploads->bytes */
+    struct spool_file file;
+    int is_busy, is_finished, is_taken;
+    /* what is being done */
+    struct evbuffer *part;
+    uint8_t expected[UPLOAD_DIGEST_BYTES];
+    int error;
+    upload_answer *answer;
+    void *arg;
 };
 
-void uploads_init(struct uploads *uploads, struct store *store, uint64_t bytes_max)
+void uploads_init(struct uploads *uploads, struct store *store, struct spool *spool,
+                  struct disk_thread *disk, uint64_t bytes_max)
 {
     memset(uploads, 0, sizeof(*uploads));
     uploads->store = store;
+    uploads->spool = spool;
+    uploads->disk = disk;
     uploads->bytes_max = bytes_max;
+}
+
+static uint32_t slot_of(uint64_t id)
+{
+    return id & ((1u << SLOT_BITS) - 1);
 }
 
 static struct upload *find(const struct uploads *uploads, uint64_t id)
 {
-    uint32_t slot = id & ((1u << SLOT_BITS) - 1);
+    uint32_t slot = slot_of(id);
     struct upload *upload = slot < UPLOADS_MAX ? uploads->slots[slot] : NULL;
     return upload && upload->id == id ? upload : NULL;
 }
 
-static void drop(struct uploads *uploads, struct upload *upload)
+static struct upload *upload_of(struct disk_work *work)
 {
-    uploads->slots[upload->id & ((1u << SLOT_BITS) - 1)] = NULL;
+    return (struct upload *)work;
+}
+
+/* ---- ends ---- */
+
+static void forget(struct upload *upload)
+{
+    struct uploads *uploads = upload->uploads;
+    uploads->slots[slot_of(upload->id)] = NULL;
     uploads->count--;
-    uploads->bytes -= upload->bytes;
-    EVP_MD_CTX_free(upload->sha256);
-    if (upload->fd >= 0)
-        close(upload->fd);
-    free(upload);
+    uploads->bytes -= upload->counted_bytes;
+    upload->counted_bytes = 0;
+}
+
+static void run_drop(struct disk_work *work)
+{
+    spool_file_drop(&upload_of(work)->file);
+}
+
+static void free_upload(struct disk_work *work)
+{
+    free(upload_of(work));
+}
+
+/* Nobody finds it from now on; its file goes on the disk thread. */
+static void drop(struct upload *upload)
+{
+    forget(upload);
+    upload->work.run = run_drop;
+    upload->work.done = free_upload;
+    disk_thread_must_post(upload->uploads->disk, &upload->work);
 }
 
 void uploads_free(struct uploads *uploads)
 {
-    for (uint32_t slot = 0; slot < UPLOADS_MAX; slot++)
-        if (uploads->slots[slot])
-            drop(uploads, uploads->slots[slot]);
+    for (uint32_t slot = 0; slot < UPLOADS_MAX; slot++) {
+        struct upload *upload = uploads->slots[slot];
+        if (!upload)
+            continue;
+        assert(!upload->is_busy);
+        forget(upload);
+        spool_file_drop(&upload->file);
+        free(upload);
+    }
+}
+
+/* ---- what is done on the disk thread ---- */
+
+/* On the loop, after `run`. An upload whose file may be wrong is lost, and said so. */
+static void answer_done(struct upload *upload)
+{
+    int error = upload->error;
+    upload_answer *answer = upload->answer;
+    void *arg = upload->arg;
+    uint64_t id = upload->id, have = upload->file.bytes;
+    upload->is_busy = 0;
+    if (error && error != -EBADMSG)
+        drop(upload);
+    answer(arg, error, id, have);
+}
+
+static void on_done(struct disk_work *work)
+{
+    answer_done(upload_of(work));
+}
+
+/* 0 or -EBUSY. */
+static int start(struct upload *upload, void (*run)(struct disk_work *work),
+                 void (*done)(struct disk_work *work), upload_answer *answer, void *arg)
+{
+    upload->work.run = run;
+    upload->work.done = done;
+    upload->answer = answer;
+    upload->arg = arg;
+    upload->error = 0;
+    int error = disk_thread_post(upload->uploads->disk, &upload->work);
+    upload->is_busy = !error;
+    return error;
+}
+
+/* 0 where something can be done with the upload now. */
+static int check(const struct upload *upload)
+{
+    if (!upload || upload->is_taken)
+        return -ENOENT;
+    if (upload->is_busy)
+        return -EAGAIN;
+    return upload->is_finished ? -EALREADY : 0;
 }
 
 /* ---- create ---- */
 
-static int open_upload(struct upload *upload)
+static void run_create(struct disk_work *work)
 {
-    upload->fd = memfd_create("pawl-upload", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-    if (upload->fd < 0)
-        return -errno;
-    if (!fd_share_has(FD_SHARE_UPLOAD, upload->fd))
-        return -EMFILE;
-    upload->sha256 = EVP_MD_CTX_new();
-    if (!upload->sha256 || !EVP_DigestInit_ex(upload->sha256, EVP_sha256(), NULL))
-        return -ENOMEM;
-    return 0;
+    struct upload *upload = upload_of(work);
+    upload->error = spool_file_create(&upload->file, upload->uploads->spool);
+    if (!upload->error && !fd_share_has(FD_SHARE_UPLOAD, upload->file.fd))
+        upload->error = -EMFILE;
 }
 
-int uploads_create(struct uploads *uploads, uint64_t now_ns, uint64_t *id)
+static struct upload *make(struct uploads *uploads, uint64_t now_ns)
 {
     uint32_t slot = 0;
     uint64_t random;
-    if (uploads->count >= UPLOADS_MAX)
-        return -ENOSPC;
+    struct upload *upload = calloc(1, sizeof(*upload));
+    if (!upload || getrandom(&random, sizeof(random), 0) != sizeof(random)) {
+        free(upload);
+        return NULL;
+    }
     while (uploads->slots[slot])
         slot++;
-    if (getrandom(&random, sizeof(random), 0) != sizeof(random))
-        return -EIO;
-    struct upload *upload = calloc(1, sizeof(*upload));
-    if (!upload)
-        return -ENOMEM;
-    upload->id = *id = random << SLOT_BITS | slot;
+    upload->uploads = uploads;
+    upload->id = random << SLOT_BITS | slot;
     upload->touched_ns = now_ns;
+    upload->file.fd = -1;
     uploads->slots[slot] = upload;
     uploads->count++;
-    int error = open_upload(upload);
-    if (error)
-        drop(uploads, upload);
-    return error;
+    return upload;
+}
+
+void uploads_create(struct uploads *uploads, uint64_t now_ns, upload_answer *answer, void *arg)
+{
+    struct upload *upload = NULL;
+    int error = uploads->count >= UPLOADS_MAX ? -EXFULL : 0;
+    if (!error)
+        upload = make(uploads, now_ns);
+    if (!error && !upload)
+        error = -ENOMEM;
+    if (!error)
+        error = start(upload, run_create, on_done, answer, arg);
+    if (!error)
+        return;
+    if (upload) {
+        forget(upload);
+        free(upload);
+    }
+    answer(arg, error, 0, 0);
 }
 
 /* ---- append ---- */
 
-static int write_all(int fd, const void *data, size_t bytes, uint64_t offset)
-{
-    const char *at = data;
-    while (bytes) {
-        ssize_t written = pwrite(fd, at, bytes, (off_t)offset);
-        if (written < 0 && errno == EINTR)
-            continue;
-        if (written <= 0)
-            return written ? -errno : -EIO;
-        at += written;
-        offset += (uint64_t)written;
-        bytes -= (size_t)written;
-    }
-    return 0;
-}
-
-static int append_piece(struct upload *upload, struct evbuffer *part)
+static int append_piece(struct upload *upload)
 {
     struct evbuffer_iovec piece;
-    if (evbuffer_peek(part, -1, NULL, &piece, 1) < 1)
+    if (evbuffer_peek(upload->part, -1, NULL, &piece, 1) < 1)
         return -EIO;
-    int error = write_all(upload->fd, piece.iov_base, piece.iov_len, upload->bytes);
-    if (error)
-        return error;
-    if (!EVP_DigestUpdate(upload->sha256, piece.iov_base, piece.iov_len))
-        return -EIO;
-    upload->bytes += piece.iov_len;
-    evbuffer_drain(part, piece.iov_len);
-    return 0;
+    int error = spool_file_write(&upload->file, piece.iov_base, piece.iov_len);
+    evbuffer_drain(upload->part, piece.iov_len);
+    return error;
+}
+
+static void run_append(struct disk_work *work)
+{
+    struct upload *upload = upload_of(work);
+    while (!upload->error && evbuffer_get_length(upload->part))
+        upload->error = append_piece(upload);
+    evbuffer_free(upload->part);
+    upload->part = NULL;
 }
 
 static int has_room(const struct uploads *uploads, uint64_t bytes)
 {
     struct store_counts counts;
     uploads->store->counts(uploads->store, &counts);
-    uint64_t used = counts.queued_bytes + uploads->bytes;
+    uint64_t used = counts.queued_bytes + uploads->bytes + uploads->reserved;
     return used <= uploads->bytes_max && bytes <= uploads->bytes_max - used;
 }
 
-int uploads_append(struct uploads *uploads, uint64_t id, uint64_t offset, struct evbuffer *part,
-                   uint64_t now_ns, uint64_t *have)
+/* Moves the part's bytes, which become ours alone, to the disk thread. */
+static int start_append(struct upload *upload, struct evbuffer *part, upload_answer *answer,
+                        void *arg)
+{
+    uint64_t bytes = evbuffer_get_length(part);
+    upload->part = evbuffer_new();
+    if (!upload->part || evbuffer_add_buffer(upload->part, part)) {
+        if (upload->part)
+            evbuffer_free(upload->part);
+        upload->part = NULL;
+        return -EBUSY;
+    }
+    int error = start(upload, run_append, on_done, answer, arg);
+    if (error) {
+        evbuffer_free(upload->part);
+        upload->part = NULL;
+        return error;
+    }
+    upload->counted_bytes += bytes;
+    upload->uploads->bytes += bytes;
+    return 0;
+}
+
+void uploads_append(struct uploads *uploads, uint64_t id, uint64_t offset, struct evbuffer *part,
+                    uint64_t now_ns, upload_answer *answer, void *arg)
 {
     struct upload *upload = find(uploads, id);
-    if (!upload)
-        return -ENOENT;
-    *have = upload->bytes;
-    upload->touched_ns = now_ns;
-    if (upload->is_finished)
-        return -EALREADY;
-    if (offset != upload->bytes)
-        return -ESTALE;
-    if (!has_room(uploads, evbuffer_get_length(part)))
-        return -ENOSPC;
-    int error = 0;
-    while (!error && evbuffer_get_length(part))
-        error = append_piece(upload, part);
-    uploads->bytes += upload->bytes - *have;
-    *have = upload->bytes;
-    if (error) /* the digest and the file may differ now */
-        drop(uploads, upload);
-    return error;
+    uint64_t have = 0;
+    int error = check(upload);
+    if (!error) {
+        have = upload->file.bytes;
+        upload->touched_ns = now_ns;
+        if (offset != have)
+            error = -ESTALE;
+        else if (!has_room(uploads, evbuffer_get_length(part)))
+            error = -EXFULL;
+        else
+            error = start_append(upload, part, answer, arg);
+    }
+    if (error)
+        answer(arg, error, id, have);
 }
 
 /* ---- finish ---- */
 
-static int compare_digest(struct upload *upload, const uint8_t *digest)
+static void run_finish(struct disk_work *work)
 {
-    uint8_t ours[EVP_MAX_MD_SIZE];
-    unsigned length = 0;
-    EVP_MD_CTX *copy = EVP_MD_CTX_new(); /* so that a wrong digest can be followed by a right one */
-    int right = copy && EVP_MD_CTX_copy_ex(copy, upload->sha256) &&
-                EVP_DigestFinal_ex(copy, ours, &length) && length == UPLOAD_DIGEST_BYTES;
-    EVP_MD_CTX_free(copy);
-    if (!right)
-        return -EIO;
-    return memcmp(ours, digest, UPLOAD_DIGEST_BYTES) == 0 ? 0 : -EBADMSG;
+    struct upload *upload = upload_of(work);
+    upload->error = spool_file_hash(&upload->file);
+    if (!upload->error && memcmp(upload->file.digest, upload->expected, UPLOAD_DIGEST_BYTES) != 0)
+        upload->error = -EBADMSG;
+    if (upload->error)
+        return;
+    int error = spool_file_finish(&upload->file);
+    upload->error = error == -EBADMSG ? -EIO : error; /* ours means another thing */
 }
 
-/* From here on it can be read only, by us as by everybody. */
-static int seal(struct upload *upload)
+static void on_finished(struct disk_work *work)
 {
-    char path[64];
-    if (fcntl(upload->fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL))
-        return -errno;
-    snprintf(path, sizeof(path), "/proc/self/fd/%d", upload->fd);
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return -errno;
-    /* The number stays: it is within the clients' share. */
-    int error = dup3(fd, upload->fd, O_CLOEXEC) < 0 ? -errno : 0;
-    close(fd);
-    return error;
+    struct upload *upload = upload_of(work);
+    upload->is_finished = !upload->error;
+    answer_done(upload);
 }
 
-int uploads_finish(struct uploads *uploads, uint64_t id, uint64_t bytes,
-                   const uint8_t digest[UPLOAD_DIGEST_BYTES], uint64_t now_ns, uint64_t *have)
+void uploads_finish(struct uploads *uploads, uint64_t id, uint64_t bytes,
+                    const uint8_t digest[UPLOAD_DIGEST_BYTES], uint64_t now_ns,
+                    upload_answer *answer, void *arg)
 {
     struct upload *upload = find(uploads, id);
-    if (!upload)
-        return -ENOENT;
-    *have = upload->bytes;
-    upload->touched_ns = now_ns;
-    if (upload->is_finished)
-        return -EALREADY;
-    if (bytes != upload->bytes)
-        return -ERANGE;
-    int error = compare_digest(upload, digest);
+    uint64_t have = 0;
+    int error = check(upload);
+    if (!error) {
+        have = upload->file.bytes;
+        upload->touched_ns = now_ns;
+        memcpy(upload->expected, digest, UPLOAD_DIGEST_BYTES);
+        error = bytes == have ? start(upload, run_finish, on_finished, answer, arg) : -ERANGE;
+    }
     if (error)
+        answer(arg, error, id, have);
+}
+
+int uploads_drop(struct uploads *uploads, uint64_t id)
+{
+    struct upload *upload = find(uploads, id);
+    int error = check(upload);
+    if (error && error != -EALREADY)
         return error;
-    error = seal(upload);
-    if (error)
-        drop(uploads, upload);
-    else
-        upload->is_finished = 1;
-    return error;
+    drop(upload);
+    return 0;
 }
 
 /* ---- use ---- */
 
-int uploads_check(const struct uploads *uploads, uint64_t id, uint64_t *bytes)
-{
-    const struct upload *upload = find(uploads, id);
-    if (!upload)
-        return -ENOENT;
-    *bytes = upload->bytes;
-    return upload->is_finished ? 0 : -EBUSY;
-}
-
-int uploads_take(struct uploads *uploads, uint64_t id)
+int uploads_take(struct uploads *uploads, uint64_t id, const struct spool_file **file)
 {
     struct upload *upload = find(uploads, id);
     if (!upload)
         return -ENOENT;
-    if (!upload->is_finished)
-        return -EBUSY;
-    int fd = upload->fd;
-    upload->fd = -1;
-    drop(uploads, upload);
+    if (upload->is_taken)
+        return -EALREADY;
+    if (upload->is_busy || !upload->is_finished)
+        return -EAGAIN;
+    upload->is_taken = 1;
+    *file = &upload->file;
+    return 0;
+}
+
+void uploads_give_back(struct uploads *uploads, uint64_t id, uint64_t now_ns)
+{
+    struct upload *upload = find(uploads, id);
+    assert(upload && upload->is_taken);
+    upload->is_taken = 0;
+    upload->touched_ns = now_ns;
+}
+
+int uploads_consume(struct uploads *uploads, uint64_t id)
+{
+    struct upload *upload = find(uploads, id);
+    assert(upload && upload->is_taken);
+    int fd = upload->file.fd;
+    forget(upload);
+    spool_file_release(&upload->file);
+    free(upload);
     return fd;
+}
+
+int uploads_reserve(struct uploads *uploads, uint64_t bytes)
+{
+    if (!has_room(uploads, bytes))
+        return -EXFULL;
+    uploads->reserved += bytes;
+    return 0;
+}
+
+void uploads_unreserve(struct uploads *uploads, uint64_t bytes)
+{
+    assert(bytes <= uploads->reserved);
+    uploads->reserved -= bytes;
 }
 
 void uploads_tick(struct uploads *uploads, uint64_t now_ns)
@@ -247,7 +374,9 @@ void uploads_tick(struct uploads *uploads, uint64_t now_ns)
         return;
     for (uint32_t slot = 0; slot < UPLOADS_MAX; slot++) {
         struct upload *upload = uploads->slots[slot];
-        if (upload && now_ns > upload->touched_ns && now_ns - upload->touched_ns > UPLOAD_IDLE_NS)
-            drop(uploads, upload);
+        if (!upload || upload->is_busy || upload->is_taken)
+            continue;
+        if (now_ns > upload->touched_ns && now_ns - upload->touched_ns > UPLOAD_IDLE_NS)
+            drop(upload);
     }
 }

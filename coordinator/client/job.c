@@ -21,14 +21,25 @@
 #define CANCEL_MS 2000
 #define FOLDER_BYTES 4096
 
+int job_accepted(const struct http_answer *answer, char id[JOB_ID_BYTES])
+{
+    int code = service_judge(answer);
+    if (code)
+        return code;
+    json_t *body = json_loadb(answer->body, answer->bytes, 0, NULL);
+    snprintf(id, JOB_ID_BYTES, "%s", service_text(body, "id"));
+    json_decref(body);
+    return *id ? 0 : say_error(EXIT_INTERNAL, "the coordinator gave the job no id");
+}
+
 int job_post(struct service *service, const json_t *body, char id[JOB_ID_BYTES])
 {
-    json_t *answer;
-    int code = service_call(service, "POST", "/v1/jobs", body, &answer);
-    snprintf(id, JOB_ID_BYTES, "%s", service_text(answer, "id"));
-    json_decref(answer);
-    if (!code && !*id)
-        code = say_error(EXIT_INTERNAL, "the coordinator gave the job no id");
+    struct http_answer answer;
+    int code = service_ask(service, "POST", "/v1/jobs", body, &answer);
+    if (code)
+        return code;
+    code = job_accepted(&answer, id);
+    http_answer_free(&answer);
     return code;
 }
 

@@ -6,10 +6,13 @@
 
 #include <jansson.h>
 
+struct http_answer;
 struct service;
 
 #define JOB_ID_BYTES 64
 
+/* The id of an answer to POST /v1/jobs (borrowed). 0, else an exit code having said why. */
+int job_accepted(const struct http_answer *answer, char id[JOB_ID_BYTES]);
 /* Posts the body (borrowed). 0 with the id, else an exit code having said why. */
 int job_post(struct service *service, const json_t *body, char id[JOB_ID_BYTES]);
 /* Fetches the job. 0 with *job owned by the caller, else an exit code having said why. */

@@ -4,14 +4,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "coordinator/client/commands.h"
 #include "coordinator/client/job.h"
 #include "coordinator/client/options.h"
+#include "coordinator/client/progress.h"
 #include "coordinator/client/say.h"
 #include "coordinator/client/service.h"
-#include "coordinator/client/upload.h"
+#include "coordinator/client/sources.h"
 #include "shm/program.h"
 
 /* ---- a job that is there ---- */
@@ -98,21 +98,6 @@ int command_jobs(const struct arguments *arguments)
 
 /* ---- a new one ---- */
 
-/* Uploads one file and adds it to the partitions. */
-static int add_partition(struct service *service, const char *path, json_t *partitions)
-{
-    int fd;
-    char id[UPLOAD_ID_BYTES];
-    int code = upload_open_file(path, &fd);
-    if (code)
-        return code;
-    code = upload_send(service, fd, path, id);
-    close(fd);
-    if (!code && json_array_append_new(partitions, upload_partition(id, path)))
-        code = say_error(EXIT_MACHINE, "out of memory");
-    return code;
-}
-
 static int add_deadline(const struct arguments *arguments, json_t *body)
 {
     const char *text = options_value(arguments, "--deadline");
@@ -131,10 +116,11 @@ static int job_body(const struct arguments *arguments, json_t **body)
 {
     const char *priority = options_value(arguments, "--priority");
     const char *lane = options_value(arguments, "--lane");
-    *body = json_pack("{s:s,s:s*,s:s*}", "circuit", arguments->positional[0], "priority", priority,
-                      "lane", lane);
+    const char *key = options_value(arguments, "--key");
+    *body = json_pack("{s:s,s:s*,s:s*,s:s*}", "circuit", arguments->positional[0], "priority",
+                      priority, "lane", lane, "idempotency_key", key);
     if (!*body)
-        return say_error(EXIT_USAGE_ERROR, "a name is not UTF-8");
+        return say_error(EXIT_USAGE_ERROR, "a name or key is not UTF-8");
     return add_deadline(arguments, *body);
 }
 
@@ -164,13 +150,9 @@ static int wait_and_write(struct service *service, const struct arguments *argum
 static int submit(struct service *service, const struct arguments *arguments, json_t *body)
 {
     char id[JOB_ID_BYTES];
-    int code = 0;
-    json_t *partitions = json_array();
-    json_object_set_new(body, "partitions", partitions);
-    for (int i = 1; i < arguments->count && !code; i++)
-        code = add_partition(service, arguments->positional[i], partitions);
-    if (!code)
-        code = job_post(service, body, id);
+    const struct sources sources = {arguments->positional + 1, arguments->count - 1, -1};
+    int code = sources_post(service, &sources, body, 1, id);
+    progress_clear();
     if (!code)
         code = say_id(arguments, id);
     if (!code && options_value(arguments, "--wait"))

@@ -18,6 +18,7 @@
 #include "coordinator/client/progress.h"
 #include "coordinator/client/say.h"
 #include "coordinator/client/service.h"
+#include "coordinator/client/sources.h"
 #include "coordinator/client/upload.h"
 #include "shm/program.h"
 
@@ -32,30 +33,25 @@ static int write_result(const struct arguments *arguments, const json_t *job)
     return !code && options_value(arguments, "--json") ? say_json(job) : code;
 }
 
-/* Sends the witness and posts the job. 0 with the id, else an exit code. */
-static int post(struct service *service, const char *circuit, const char *path, int witness_fd,
-                char id[JOB_ID_BYTES])
+/* Posts the job with its one witness. 0 with the id, else an exit code. */
+static int post(struct service *service, const char *circuit, const struct arguments *arguments,
+                int witness_fd, int by_path, char id[JOB_ID_BYTES])
 {
-    char upload[UPLOAD_ID_BYTES];
-    progress_show("sending the witness");
-    int code = upload_send(service, witness_fd, path, upload);
-    if (code)
-        return code;
-    json_t *body =
-        json_pack("{s:s,s:[o]}", "circuit", circuit, "partitions", upload_partition(upload, path));
+    const struct sources sources = {&arguments->positional[WITNESS], 1, witness_fd};
+    json_t *body = json_pack("{s:s}", "circuit", circuit);
     if (!body)
         return say_error(EXIT_MACHINE, "out of memory");
-    code = job_post(service, body, id);
+    int code = sources_post(service, &sources, body, by_path, id);
     json_decref(body);
     return code;
 }
 
 /* 0 with *job final and done. */
 static int prove_with(struct service *service, const char *circuit,
-                      const struct arguments *arguments, int witness_fd, json_t **job)
+                      const struct arguments *arguments, int witness_fd, int by_path, json_t **job)
 {
     char id[JOB_ID_BYTES];
-    int code = post(service, circuit, arguments->positional[WITNESS], witness_fd, id);
+    int code = post(service, circuit, arguments, witness_fd, by_path, id);
     if (!code)
         code = job_wait(service, id, job);
     return code ? code : job_judge(*job);
@@ -81,7 +77,7 @@ static int prove_alone(const struct arguments *arguments, int witness_fd)
         return code;
     code = one_shot_start(&instance, &options);
     if (!code)
-        code = prove_with(&instance.service, ONE_SHOT_CIRCUIT, arguments, witness_fd, &job);
+        code = prove_with(&instance.service, ONE_SHOT_CIRCUIT, arguments, witness_fd, 0, &job);
     progress_clear();
     one_shot_stop(&instance);
     if (!code)
@@ -122,7 +118,7 @@ static int prove_by_service(const struct arguments *arguments, int witness_fd)
         return code;
     code = circuits_add(&service, name, arguments->positional[KEY], NULL);
     if (!code)
-        code = prove_with(&service, name, arguments, witness_fd, &job);
+        code = prove_with(&service, name, arguments, witness_fd, 1, &job);
     progress_clear();
     service_close(&service);
     if (!code)
@@ -158,12 +154,24 @@ static int check_outputs(char *const *positional)
     return code ? code : output_check(positional[PUBLIC]);
 }
 
+static int check_witness(const char *path)
+{
+    size_t length = strlen(path);
+    if (length <= 5 || strcmp(path + length - 5, ".json") != 0)
+        return 0;
+    return say_error(EXIT_USAGE_ERROR,
+                     "%s: prove takes a witness (.wtns); of an input, pawl fullprove makes one",
+                     path);
+}
+
 int command_prove(const struct arguments *arguments)
 {
     int witness_fd, code = check_device(options_value(arguments, "--device"));
     int running = options_value(arguments, "--socket") || options_value(arguments, "--config");
     if (!code)
         code = check_outputs(arguments->positional);
+    if (!code)
+        code = check_witness(arguments->positional[WITNESS]);
     if (!code)
         code = upload_open_file(arguments->positional[WITNESS], &witness_fd);
     if (code)

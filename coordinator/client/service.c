@@ -125,31 +125,47 @@ static int say_refusal(const struct http_answer *answer)
     return code;
 }
 
+int service_judge(const struct http_answer *answer)
+{
+    return answer->status >= 200 && answer->status < 300 ? 0 : say_refusal(answer);
+}
+
 int service_call_raw(struct service *service, const char *method, const char *path,
                      const void *body, size_t bytes, struct http_answer *answer)
 {
     int error = http_call(&service->http, method, path, body, bytes, answer);
     if (error)
         return say_gone(service, error);
-    if (answer->status >= 200 && answer->status < 300)
-        return 0;
-    int code = say_refusal(answer);
-    http_answer_free(answer);
+    int code = service_judge(answer);
+    if (code)
+        http_answer_free(answer);
     return code;
+}
+
+int service_ask(struct service *service, const char *method, const char *path, const json_t *body,
+                struct http_answer *answer)
+{
+    char *text = body ? json_dumps(body, JSON_COMPACT) : NULL;
+    if (body && !text)
+        return say_error(EXIT_MACHINE, "out of memory");
+    int error = http_call(&service->http, method, path, text, text ? strlen(text) : 0, answer);
+    free(text);
+    return error ? say_gone(service, error) : 0;
 }
 
 int service_call(struct service *service, const char *method, const char *path, const json_t *body,
                  json_t **answer)
 {
     struct http_answer raw;
-    char *text = body ? json_dumps(body, JSON_COMPACT) : NULL;
     *answer = NULL;
-    if (body && !text)
-        return say_error(EXIT_MACHINE, "out of memory");
-    int code = service_call_raw(service, method, path, text, text ? strlen(text) : 0, &raw);
-    free(text);
+    int code = service_ask(service, method, path, body, &raw);
     if (code)
         return code;
+    code = service_judge(&raw);
+    if (code) {
+        http_answer_free(&raw);
+        return code;
+    }
     if (raw.bytes)
         *answer = json_loadb(raw.body, raw.bytes, 0, NULL);
     if (raw.bytes && !*answer)

@@ -40,7 +40,12 @@ void service_close(struct service *service);
  */
 int service_call(struct service *service, const char *method, const char *path, const json_t *body,
                  json_t **answer);
-/* The same with bytes as they are, and the answer's text as it is. http_answer_free. */
+/* The same, but a refusal is an answer as well: 0 with its status and text. http_answer_free. */
+int service_ask(struct service *service, const char *method, const char *path, const json_t *body,
+                struct http_answer *answer);
+/* 0 where the answer is none of refusal; else what it means as an exit code, having said why. */
+int service_judge(const struct http_answer *answer);
+/* As service_call with bytes as they are, and the answer's text as it is. http_answer_free. */
 int service_call_raw(struct service *service, const char *method, const char *path,
                      const void *body, size_t bytes, struct http_answer *answer);
 

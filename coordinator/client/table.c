@@ -39,7 +39,7 @@ static const struct option_spec submit_options[] = {
     {"--deadline", OPTION_VALUE, "S", "seconds after which the job fails"},
     {"--wait", OPTION_FLAG, NULL, "wait for the end"},
     {"--out", OPTION_VALUE, "DIR", "with --wait: where proofs and public signals go"},
-    {"--key", OPTION_LATER, NULL, NULL},
+    {"--key", OPTION_VALUE, "TEXT", "idempotency key: the same job however often it is sent"},
     SERVICE_OPTIONS,
     JSON_OPTION,
     END};
@@ -75,9 +75,10 @@ const struct command commands[] = {
      command_circuit_list, 0},
     {"circuit remove", "NAME", "Remove a circuit.", remove_options, 1, 1, command_circuit_remove,
      0},
-    {"submit", "NAME WITNESS.wtns...",
-     "Submit a job of one or more partitions for circuit NAME; prints its id.", submit_options, 2,
-     -1, command_submit, 0},
+    {"submit", "NAME FILE...",
+     "Submit a job for circuit NAME and print its id. Each FILE, a witness (.wtns) or the input\n"
+     "(.json) of the circuit's witness program, is a partition.",
+     submit_options, 2, -1, command_submit, 0},
     {"job", "ID", "Show a job.", job_options, 1, 1, command_job, 0},
     {"jobs", "", "List the newest jobs.", service_options, 0, 0, command_jobs, 0},
     {"cancel", "ID", "Cancel a job.", service_options, 1, 1, command_cancel, 0},

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "coordinator/client/interrupt.h"
+#include "coordinator/client/progress.h"
 #include "coordinator/client/say.h"
 #include "coordinator/client/service.h"
 #include "shm/program.h"
@@ -30,12 +31,8 @@ static int cannot_read(const char *path, int error)
 
 int upload_open_file(const char *path, int *fd)
 {
-    size_t length = strlen(path);
     struct stat status;
     *fd = -1;
-    if (length > 5 && !strcmp(path + length - 5, ".json"))
-        return say_error(EXIT_USAGE_ERROR, "%s: a .json input is not in this version; give a .wtns",
-                         path);
     /* Not blocking, so that an interrupt ends the wait for a FIFO's writer. */
     *fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
     if (*fd < 0)
@@ -47,6 +44,8 @@ int upload_open_file(const char *path, int *fd)
     }
     return 0;
 }
+
+/* ---- sending ---- */
 
 /* What is being sent. */
 struct sending {
@@ -88,6 +87,22 @@ static ssize_t read_part(int fd, char *part)
     return (ssize_t)got;
 }
 
+/* How far it is, where somebody looks on. */
+static void show_progress(const struct sending *this)
+{
+    char stage[400];
+    struct stat status;
+    const char *name = strrchr(this->path, '/');
+    if (!progress_is_shown())
+        return;
+    name = name ? name + 1 : this->path;
+    int length = snprintf(stage, sizeof(stage), "sending %.255s", name);
+    if (fstat(this->fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_size > 0)
+        snprintf(stage + length, sizeof(stage) - (size_t)length, "  %.0f %%",
+                 100 * (double)this->bytes / (double)status.st_size);
+    progress_show(say_clean(stage));
+}
+
 static int send_part(struct sending *this, size_t bytes)
 {
     char path[256] = "/v1/uploads/";
@@ -107,6 +122,7 @@ static int send_part(struct sending *this, size_t bytes)
 static int send_parts(struct sending *this)
 {
     for (;;) {
+        show_progress(this);
         ssize_t got = read_part(this->fd, this->part);
         if (got == -EINTR)
             return say_error(EXIT_CANCELLED, "interrupted");
@@ -171,6 +187,15 @@ int upload_send(struct service *service, int fd, const char *path, char id[UPLOA
     return code;
 }
 
+void upload_take_back(struct service *service, const char *id)
+{
+    char path[256] = "/v1/uploads/";
+    struct http_answer answer;
+    if (*id && service_append_escaped(path, sizeof(path), id) == 0 &&
+        http_call(&service->http, "DELETE", path, NULL, 0, &answer) == 0)
+        http_answer_free(&answer);
+}
+
 /* The name as a JSON string; where it is no UTF-8, with '?' for all that is not ASCII. */
 static json_t *name_as_json(char *name)
 {
@@ -183,7 +208,7 @@ static json_t *name_as_json(char *name)
     return json_string(name);
 }
 
-json_t *upload_partition(const char *id, const char *label)
+json_t *upload_label(const char *label)
 {
     char name[LABEL_BYTES_MAX + 1];
     size_t length = strlen(label);
@@ -193,5 +218,10 @@ json_t *upload_partition(const char *id, const char *label)
     while (length > LABEL_BYTES_MAX && ((unsigned char)*label & 0xc0) == 0x80)
         label++;
     snprintf(name, sizeof(name), "%s", label);
-    return json_pack("{s:s,s:o}", "upload", id, "name", name_as_json(say_clean(name)));
+    return name_as_json(say_clean(name));
+}
+
+json_t *upload_partition(const char *id, const char *label)
+{
+    return json_pack("{s:s,s:o}", "upload", id, "name", upload_label(label));
 }

@@ -109,17 +109,17 @@ static void an_upload_is_used_once(void **state)
     rig_open_upload(&rig, id);
     snprintf(body, sizeof(body), "{\"circuit\": \"c\", \"partitions\": [{\"upload\": \"%s\"}]}",
              id);
-    expect_problem(&rig, "POST", "/v1/jobs", body, 409, "partitions[0]"); /* not finished */
+    expect_problem(&rig, "POST", "/v1/jobs", body, 409, "partitions[0].upload"); /* not finished */
     rig_upload(&rig, "w", id);
     snprintf(body, sizeof(body),
              "{\"circuit\": \"c\", \"partitions\": [{\"upload\": \"%s\"}, {\"upload\": \"%s\"}]}",
              id, id);
-    expect_problem(&rig, "POST", "/v1/jobs", body, 422, "partitions");
+    expect_problem(&rig, "POST", "/v1/jobs", body, 409, "partitions[1].upload");
     snprintf(body, sizeof(body),
              "{\"circuit\": \"c\", \"partitions\": [{\"upload\": \"%s\", \"name\": \"w.wtns\"}]}",
              id);
     assert_int_equal(rig_status_of(&rig, "POST", "/v1/jobs", body), 202);
-    expect_problem(&rig, "POST", "/v1/jobs", body, 404, "partitions[0]"); /* it was used */
+    expect_problem(&rig, "POST", "/v1/jobs", body, 404, "partitions[0].upload"); /* it was used */
     rig_stop(&rig);
 }
 
@@ -145,18 +145,28 @@ static void wrong_jobs_are_refused(void **state)
         {"{\"circuit\": \"c\"}", 422, "partitions"},
         {"{\"circuit\": \"c\", \"partitions\": [1]}", 422, "partitions[0]"},
         {"{\"circuit\": \"c\", \"partitions\": [{}]}", 422, "partitions[0]"},
-        {"{\"circuit\": \"c\", \"partitions\": [{\"path\": \"/x\"}]}", 422, "partitions[0]"},
-        {"{\"circuit\": \"c\", \"partitions\": [{\"input\": {}}]}", 422, "partitions[0]"},
-        {"{\"circuit\": \"c\", \"partitions\": [{\"upload\": 7}]}", 422, "partitions[0]"},
+        {"{\"circuit\": \"c\", \"partitions\": [{\"path\": \"/x\"}]}", 422, "partitions[0].path"},
+        {"{\"circuit\": \"c\", \"partitions\": [{\"path\": \"x\"}]}", 422, "partitions[0].path"},
+        {"{\"circuit\": \"c\", \"partitions\": [{\"input\": []}]}", 422, "partitions[0].input"},
+        {"{\"circuit\": \"c\", \"partitions\": [{\"input\": 0}]}", 422, "partitions[0].input"},
+        {"{\"circuit\": \"c\", \"partitions\": [{\"\\u0069nput\": {}}]}", 422,
+         "partitions[0].input"},
+        {"{\"circuit\": \"c\", \"partitions\": [{\"input\": {}, \"path\": \"/x\"}]}", 422,
+         "partitions[0].path"},
+        {"{\"circuit\": \"c\", \"partitions\": [{\"input\": {]}}]}", 400, NULL},
+        {"{\"circuit\": \"c\", \"partitions\": [{\"input\": {}, \"input\": {}}]}", 400, NULL},
+        {"{\"circuit\": \"c\", \"partitions\": [{\"upload\": 7}]}", 422, "partitions[0].upload"},
+        {"{\"circuit\": \"c\", \"partitions\": [{\"colour\": 7}]}", 422, "partitions[0].colour"},
         {"{\"circuit\": \"c\", \"partitions\": [{\"upload\": \"0123456789abcdef\"}]}", 404,
-         "partitions[0]"},
+         "partitions[0].upload"},
         {"{\"circuit\": \"d\", \"partitions\": [{\"upload\": \"0123456789abcdef\"}]}", 404,
          "circuit"},
         {"{\"circuit\": \"c\", \"priority\": \"urgent\"}", 422, "priority"},
         {"{\"circuit\": \"c\", \"lane\": \"\"}", 422, "lane"},
         {"{\"circuit\": \"c\", \"deadline_s\": 0}", 422, "deadline_s"},
         {"{\"circuit\": \"c\", \"deadline_s\": \"1\"}", 422, "deadline_s"},
-        {"{\"circuit\": \"c\", \"idempotency_key\": \"k\"}", 422, "idempotency_key"},
+        {"{\"circuit\": \"c\", \"idempotency_key\": \"\"}", 422, "idempotency_key"},
+        {"{\"circuit\": \"c\", \"idempotency_key\": \"a\\nb\"}", 422, "idempotency_key"},
         {"{\"circuit\": \"c\", \"colour\": 1}", 422, "colour"},
     };
     for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
