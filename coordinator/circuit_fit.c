@@ -19,7 +19,7 @@ static uint64_t bytes_needed(const struct circuit *circuit, const struct control
 
 static int fits(const struct circuit *circuit, const struct control_lane *lane)
 {
-    return bytes_needed(circuit, lane) <= lane->slab_bytes;
+    return lane->slab_count && bytes_needed(circuit, lane) <= lane->slab_bytes;
 }
 
 /* The smallest lane that fits and serves one of the priorities; -1: none. */

@@ -15,6 +15,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "coordinator/lane_plan.h"
+
 struct whole {
     struct config *config;
     char *error;
@@ -53,8 +55,8 @@ static int check_lanes(struct whole *whole)
 
     for (uint32_t i = 0; i < config->lane_count; i++) {
         const struct config_lane *lane = &config->lanes[i];
-        slabs += lane->slabs;
-        if (lane->credits > lane->slabs)
+        slabs += lane_plan_slabs(config, lane);
+        if (lane->slabs && lane->credits > lane->slabs)
             return whole_error(
                 whole, "[lane %s] credits = %u, but slabs = %u; lower credits or raise slabs",
                 lane->name, lane->credits, lane->slabs);

@@ -52,9 +52,9 @@ void config_set_defaults(const char *section, void *base);
 
 extern const struct config_kind config_kind_text, config_kind_path, config_kind_u32,
     config_kind_u64, config_kind_bytes, config_kind_duration, config_kind_nice, config_kind_yes_no,
-    config_kind_backing, config_kind_store, config_kind_fixed, config_kind_cpus, config_kind_paths, config_kind_uids,
-    config_kind_devices, config_kind_u32_auto, config_kind_bytes_auto, config_kind_numa,
-    config_kind_priorities, config_kind_rows;
+    config_kind_backing, config_kind_store, config_kind_fixed, config_kind_cpus, config_kind_paths,
+    config_kind_uids, config_kind_devices, config_kind_u32_auto, config_kind_bytes_auto,
+    config_kind_numa, config_kind_priorities, config_kind_rows;
 
 /* A whole number, nothing else. 0 or -EINVAL. */
 int config_parse_number(const char *text, uint64_t *number);

@@ -196,7 +196,7 @@ static int bad_value(struct load *load, const struct config_key *key, const char
     if (key->kind->set == config_kind_text.set || key->kind->set == config_kind_path.set)
         return mistake(load, "%s = %s: %s is wanted, at most %" PRIu64 " bytes", key->name, value,
                        key->kind->wants, key->high - 1);
-    if (key->high && key->kind->get != config_kind_cpus.get)
+    if (key->high && key->kind->get != config_kind_cpus.get && key->kind != &config_kind_backing)
         return mistake(load, "%s = %s: %s from %" PRIu64 " to %" PRIu64 "%s is wanted", key->name,
                        value, key->kind->wants, key->low, key->high,
                        key->kind == &config_kind_duration ? " ms" : "");

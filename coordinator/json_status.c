@@ -7,12 +7,12 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <sys/sysinfo.h>
 #include <unistd.h>
 
 #include "coordinator/circuits.h"
 #include "coordinator/clock.h"
 #include "coordinator/json_writer.h"
+#include "coordinator/planner.h"
 #include "coordinator/service.h"
 #include "coordinator/store.h"
 #include "coordinator/uploads.h"
@@ -142,8 +142,9 @@ static void put_deaths(struct json_writer *json, const struct service *service)
 
 /* ---- memory ---- */
 
-static void put_region(struct json_writer *json, const struct region *region)
+static void put_region(struct json_writer *json, const struct service *service)
 {
+    const struct region *region = service->region;
     const struct control_header *header = region->control.header;
     jsonw_put_open(json, "region", '{');
     jsonw_put_uint(json, "bytes", region->control_bytes + region->slabs_bytes);
@@ -151,27 +152,19 @@ static void put_region(struct json_writer *json, const struct region *region)
     jsonw_put_uint(json, "registered_bytes", 0); /* with a driver: none is in use */
     jsonw_put_uint(json, "registrations_total", 0);
     jsonw_put_uint(json, "allocations_after_start", control_allocations(&region->control));
+    jsonw_put_uint(json, "plans_total", service->planner->replan.plans_total);
     jsonw_close(json, '}');
 }
 
-static uint64_t machine_bytes(void)
+static void put_memory(struct json_writer *json, const struct service *service)
 {
-    struct sysinfo info;
-    return sysinfo(&info) ? 0 : (uint64_t)info.totalram * info.mem_unit;
-}
-
-static void put_memory(struct json_writer *json, const struct service *service,
-                       const struct store_counts *counts)
-{
-    const struct region *region = service->region;
+    struct memory_terms terms;
+    planner_terms(service->planner, &terms);
     jsonw_put_open(json, "memory", '{');
-    jsonw_put_uint(json, "budget", machine_bytes());
+    jsonw_put_uint(json, "budget", planner_budget_bytes(service->planner));
     jsonw_put_open(json, "terms", '{');
-    jsonw_put_uint(json, "region", region->control_bytes + region->slabs_bytes);
-    jsonw_put_uint(json, "seats", (uint64_t)service->workers->count * SEAT_PAGE_BYTES);
-    jsonw_put_uint(json, "images", circuits_image_bytes(service->circuits));
-    jsonw_put_uint(json, "uploads", service->uploads->bytes);
-    jsonw_put_uint(json, "witnesses", counts->queued_bytes);
+    for (int i = 0; i < MEMORY_TERMS; i++)
+        jsonw_put_uint(json, memory_term_name((enum memory_term)i), terms.bytes[i]);
     jsonw_close(json, '}');
     jsonw_close(json, '}');
 }
@@ -230,8 +223,8 @@ void json_status(struct json_writer *json, const struct service *service)
     put_workers(json, service->workers);
     put_jobs(json, &counts);
     put_deaths(json, service);
-    put_region(json, service->region);
-    put_memory(json, service, &counts);
+    put_region(json, service);
+    put_memory(json, service);
     jsonw_key(json, "circuits");
     json_circuits(json, service->circuits);
     jsonw_close(json, '}');

@@ -67,7 +67,7 @@ struct image_header {
     uint32_t public_count; /* without ONE */
     uint32_t log2_domain;
     uint32_t rows_a, rows_b; /* rows of the sparse matrices, at most the domain */
-    uint32_t reserved;
+    uint32_t device_mib;     /* what the CPU device needs of its own for it, an estimate */
     uint64_t file_bytes;
     uint64_t slab_bytes; /* what a slab for this circuit needs, rows included */
     uint8_t hash[IMAGE_HASH_BYTES];

@@ -125,10 +125,10 @@ void compile_print(FILE *out, const struct compile_request *request,
     fprintf(out,
             "{\"hash\":\"%s\",\"slab_bytes\":%" PRIu64 ",\"curve\":\"%s\",\"wires\":%" PRIu32
             ",\"public\":%" PRIu32 ",\"domain\":%" PRIu64 ",\"bytes\":%" PRIu64
-            ",\"cached\":%s,\"path\":\"",
+            ",\"device_bytes\":%" PRIu64 ",\"cached\":%s,\"path\":\"",
             hex, header->slab_bytes, curve_by_id(header->curve)->name, header->wires,
             header->public_count, UINT64_C(1) << header->log2_domain, header->file_bytes,
-            result->cached ? "true" : "false");
+            (uint64_t)header->device_mib << 20, result->cached ? "true" : "false");
     print_text(out, request->images);
     fprintf(out, "/%s.image\"}\n", hex);
 }

@@ -16,6 +16,7 @@
 #include "shm/slab.h"
 #include "synth-worker/coefficients.h"
 #include "synth-worker/complaint.h"
+#include "synth-worker/device_need.h"
 #include "synth-worker/points.h"
 #include "synth-worker/zkey.h"
 
@@ -98,6 +99,8 @@ static int fill_header(struct image_plan *plan, const uint8_t *hash, struct comp
         .log2_domain = zkey->log2_domain,
         .rows_a = plan->counts.rows[0],
         .rows_b = plan->counts.rows[1],
+        .device_mib = device_need_mib(zkey->curve, zkey->wires, zkey->public_count + UINT64_C(1),
+                                      zkey->log2_domain),
         .slab_bytes = slab.bytes,
     };
     memcpy(plan->header.hash, hash, IMAGE_HASH_BYTES);

@@ -80,8 +80,9 @@ static void test_defaults(void **state)
     assert_int_equal(loaded.queued_bytes, 1 << 30);
     assert_int_equal(loaded.lane_count, 1);
     assert_string_equal(loaded.lanes[0].name, "main");
-    assert_int_equal(loaded.lanes[0].slabs, 4);
-    assert_int_equal(loaded.lanes[0].size_bytes, 64 << 20);
+    assert_int_equal(loaded.lanes[0].slabs, 0);
+    assert_int_equal(loaded.lanes[0].size_bytes, 0);
+    assert_int_equal(loaded.memory_bytes, 0);
     assert_int_equal(loaded.lanes[0].credits, 0);
     assert_int_equal(loaded.lanes[0].priorities, 15);
     assert_int_equal(loaded.lanes[0].rows, ROWS_HOST);
@@ -168,7 +169,7 @@ static void test_every_key(void **state)
     assert_int_equal(loaded.lanes[0].rows, ROWS_DEVICE);
     assert_int_equal(loaded.lanes[0].priorities, 1 << PRIORITY_LOW | 1 << PRIORITY_HIGH);
     assert_string_equal(loaded.lanes[1].name, "express");
-    assert_int_equal(loaded.lanes[1].slabs, 4);
+    assert_int_equal(loaded.lanes[1].slabs, 0);
     assert_int_equal(loaded.lanes[1].priorities, 1 << PRIORITY_CRITICAL);
     assert_int_equal(loaded.queued_jobs, 8);
     assert_int_equal(loaded.queued_bytes, UINT64_C(3) << 30);
@@ -226,7 +227,8 @@ static void test_bad_values(void **state)
            ":2: drain_timeout = 20: a duration such as 250ms, 20s or 5m from 0 to 86400000 ms is "
            "wanted");
     refuse("[pawl]\ndumpable = true\n", ":2: dumpable = true: yes or no is wanted");
-    refuse("[pawl]\nbacking = ramdisk\n", ":2: backing = ramdisk: shm or memfd is wanted");
+    refuse("[pawl]\nbacking = ramdisk\n",
+           ":2: backing = ramdisk: shm, memfd or hugetlbfs is wanted");
     refuse("[pawl]\npath_roots = /a b\n",
            ":2: path_roots = /a b: a list of at most 16 absolute paths is wanted");
     refuse("[pawl]\nallow_uids = root\n",
@@ -236,8 +238,9 @@ static void test_bad_values(void **state)
     refuse("[pawl]\nstate_dir = here\n",
            ":2: state_dir = here: an absolute path that is short enough is wanted, at most 4095 "
            "bytes");
-    refuse("[lane main]\nsize = 1k\n", ":2: size = 1k: a size such as 64M (K, M, G) from 8192 to "
-                                       "1099511627776 is wanted");
+    refuse("[lane main]\nsize = 1k\n",
+           ":2: size = 1k: auto or a size such as 64M (K, M, G) from 8192 to "
+           "1099511627776 is wanted");
     refuse("[lane main]\npriorities = low urgent\n",
            ":2: priorities = low urgent: a list of low, normal, high, critical is wanted");
     refuse("[lane main]\nrows = gpu\n", ":2: rows = gpu: host or device is wanted");
@@ -245,20 +248,49 @@ static void test_bad_values(void **state)
            ":2: credits = 0: auto or a whole number from 1 to 1024 is wanted");
 }
 
+/* What plans itself, and what fixes it. */
+static void test_auto_and_numbers(void **state)
+{
+    char value[64];
+
+    (void)state;
+    load_well("[pawl]\nmemory = 8G\nbacking = hugetlbfs\n"
+              "[lane main]\nnuma = 1\nsize = 3M\nslabs = 2\n");
+    assert_int_equal(loaded.memory_bytes, UINT64_C(8) << 30);
+    assert_string_equal(loaded.backing, "hugetlbfs");
+    assert_int_equal(loaded.lanes[0].numa, 2);
+    assert_int_equal(loaded.lanes[0].size_bytes, 3 << 20);
+    assert_int_equal(loaded.lanes[0].slabs, 2);
+    assert_int_equal(config_get(&loaded, "lane main.numa", value, sizeof(value)), 0);
+    assert_string_equal(value, "1");
+    load_well("[pawl]\nmemory = auto\n[lane main]\nnuma = auto\nsize = auto\nslabs = auto\n"
+              "credits = 9\n");
+    assert_int_equal(loaded.memory_bytes, 0);
+    assert_int_equal(loaded.lanes[0].numa, 0);
+    assert_int_equal(loaded.lanes[0].size_bytes, 0);
+    assert_int_equal(loaded.lanes[0].slabs, 0);
+    refuse("[pawl]\nbacking = paper\n", ":2: backing = paper: shm, memfd or hugetlbfs is wanted");
+    refuse("[pawl]\nmemory = 1M\n", ":2: memory = 1M: auto or a size such as 64M (K, M, G) from "
+                                    "16777216 to 1125899906842624 is wanted");
+    refuse("[lane main]\nnuma = 64\n",
+           ":2: numa = 64: auto or a node's number from 0 to 63 is wanted");
+    refuse("[lane main]\nnuma = x\n",
+           ":2: numa = x: auto or a node's number from 0 to 63 is wanted");
+    refuse("[lane main]\nslabs = 0\n",
+           ":2: slabs = 0: auto or a whole number from 1 to 1024 is wanted");
+    refuse("[lane main]\nsize = 0\n", ":2: size = 0: auto or a size such as 64M (K, M, G) from "
+                                      "8192 to 1099511627776 is wanted");
+}
+
 static void test_later_versions(void **state)
 {
     (void)state;
-    refuse("[pawl]\nmemory = 8G\n", ":2: memory = 8G is not in this version; leave it at auto");
     refuse("[pawl]\nwipe_slabs = yes\n",
            ":2: wipe_slabs = yes is not in this version; leave it at no");
-    refuse("[pawl]\nbacking = hugetlbfs\n",
-           ":2: backing = hugetlbfs is not in this version; leave it at shm");
     refuse("[http]\nlisten = 0.0.0.0:80\n",
            ":2: listen = 0.0.0.0:80 is not in this version; leave it out");
     refuse("[http]\nbehind_tls_proxy = yes\n",
            ":2: behind_tls_proxy = yes is not in this version; leave it at no");
-    refuse("[lane main]\nnuma = 1\n", ":2: numa = 1 is not in this version; leave it at auto");
-    refuse("[lane main]\nsize = auto\n", ":2: size = auto is not in this version; leave it at 64M");
     refuse("[device cpu]\nuse = fallback\n",
            ":2: use = fallback is not in this version; leave it at auto");
     refuse("[circuit a]\nprogram = /bin/w\n",
@@ -388,7 +420,9 @@ static void test_get(void **state)
     want_value("pawl.memory", "auto");
     want_value("lane x-1.credits", "2");
     want_value("lane.x-1.priorities", "low high");
-    want_value("lane.x-1.size", "67108864");
+    want_value("lane.x-1.size", "auto");
+    want_value("lane.x-1.slabs", "auto");
+    want_value("lane.x-1.numa", "auto");
     static const char *const none[] = {
         "",         "workers",          "workers.",    "nothing.synth",   "lane",      "lane.",
         "lane.x-1", "lane.x-1.nothing", "lane.y.size", "circuit.program", "device.use"};
@@ -532,13 +566,21 @@ static int tear_down(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_defaults),     cmocka_unit_test(test_places),
-        cmocka_unit_test(test_every_key),    cmocka_unit_test(test_unknown_names),
-        cmocka_unit_test(test_bad_values),   cmocka_unit_test(test_later_versions),
-        cmocka_unit_test(test_lines),        cmocka_unit_test(test_files),
-        cmocka_unit_test(test_between_keys), cmocka_unit_test(test_too_many_lanes),
-        cmocka_unit_test(test_parsers),      cmocka_unit_test(test_get),
-        cmocka_unit_test(test_restart_keys), cmocka_unit_test(test_shipped_file),
+        cmocka_unit_test(test_defaults),
+        cmocka_unit_test(test_places),
+        cmocka_unit_test(test_every_key),
+        cmocka_unit_test(test_unknown_names),
+        cmocka_unit_test(test_bad_values),
+        cmocka_unit_test(test_auto_and_numbers),
+        cmocka_unit_test(test_later_versions),
+        cmocka_unit_test(test_lines),
+        cmocka_unit_test(test_files),
+        cmocka_unit_test(test_between_keys),
+        cmocka_unit_test(test_too_many_lanes),
+        cmocka_unit_test(test_parsers),
+        cmocka_unit_test(test_get),
+        cmocka_unit_test(test_restart_keys),
+        cmocka_unit_test(test_shipped_file),
         cmocka_unit_test(test_random_bytes),
     };
 
