@@ -11,15 +11,19 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The log goes back to the file at 1000 pages of 4 KiB; after a burst it is cut to that size. */
+/*
+ * Nothing here writes where the file is as it should be, so that a start on a full disk succeeds.
+ * The log goes back to the file at 1000 pages of 4 KiB; after a burst it is cut to that size.
+ */
 static const char settings[] = "PRAGMA locking_mode = EXCLUSIVE;"
-                               "PRAGMA auto_vacuum = INCREMENTAL;"
-                               "PRAGMA journal_mode = WAL;"
                                "PRAGMA journal_size_limit = 4194304;"
                                "PRAGMA synchronous = FULL;"
                                "PRAGMA temp_store = MEMORY;"
-                               "PRAGMA trusted_schema = OFF;"
-                               "BEGIN IMMEDIATE; COMMIT;"; /* takes the lock */
+                               "PRAGMA trusted_schema = OFF;";
+static const char take_lock[] = "BEGIN IMMEDIATE; COMMIT";
+
+/* Of the file; they last. */
+static const char file_settings[] = "PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL;";
 
 static const char schema[] =
     "BEGIN IMMEDIATE;"
@@ -192,7 +196,11 @@ static int bring_schema(struct store_db *db)
     uint64_t version = 0;
     int error = read_number(db, "PRAGMA user_version", &version);
     if (!error && version == 0)
+        error = exec(db, file_settings);
+    if (!error && version == 0)
         error = exec(db, schema);
+    if (!error)
+        error = exec(db, take_lock);
     if (!error && version > STORE_DB_VERSION) {
         snprintf(db->trouble, sizeof(db->trouble), "a later version made it (schema %d)",
                  (int)version);

@@ -6,7 +6,9 @@
 
 #include <event2/event.h>
 #include <ftw.h>
+#include <signal.h>
 #include <sqlite3.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include "coordinator/disk_thread.h"
@@ -358,6 +360,88 @@ static void test_the_file_stays_small(void **state)
 
 /* ---- trouble ---- */
 
+/* ---- trouble ---- */
+
+static void on_pause(evutil_socket_t fd, short what, void *arg)
+{
+    (void)fd, (void)what;
+    event_base_loopbreak(arg);
+}
+
+/* The loop runs until the counter has that value, at most 20 s. */
+static void run_loop_until(const uint32_t *counter, uint32_t wanted)
+{
+    const struct timeval pause = {.tv_usec = 10000};
+    struct event *event = event_new(rig.base, -1, EV_PERSIST, on_pause, rig.base);
+    assert_int_equal(event_add(event, &pause), 0);
+    for (int i = 0; i < 2000 && *counter != wanted; i++)
+        event_base_dispatch(rig.base);
+    event_free(event);
+    assert_int_equal(*counter, wanted);
+}
+
+/* No file can grow any more, or all can again: as a disk that is full. */
+static void set_full(int is_full)
+{
+    struct rlimit limit;
+    signal(SIGXFSZ, SIG_IGN);
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &limit), 0);
+    limit.rlim_cur = is_full ? 0 : limit.rlim_max;
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+}
+
+/* Nothing is accepted or claimed, nothing is lost, and it goes on by itself. */
+static void test_a_full_disk(void **state)
+{
+    static const struct partition_times ms;
+    char text[256] = "", name[1][SPOOL_NAME_BYTES];
+    struct told told;
+    struct store_claim claims[4];
+    struct store_counts counts;
+    struct store *store = open_store(&test_limits, &told);
+    uint64_t first = accept_job(store, &told, 0, PRIORITY_NORMAL, at(1), 2, 1);
+    uint64_t second = accept_job(store, &told, 0, PRIORITY_NORMAL, at(1), 1, 1);
+    uint64_t third = accept_job(store, &told, 1, PRIORITY_NORMAL, at(1), 1, 1);
+    char *proof = strdup("{}");
+    (void)state;
+    assert_int_equal(store->claim(store, 0, 1, at(1), claims), 1);
+    assert_int_equal(store->trouble(store, text, sizeof(text)), 0);
+    int fd = spool_create(&rig.spool, name[0]);
+    assert_true(fd >= 0);
+    close(fd);
+    set_full(1);
+    struct store_spec_partition partition = {.witness_fd = -1};
+    struct store_spec spec = {.now_ns = at(1), .partition_count = 1, .partitions = &partition};
+    strcpy(partition.input.name, name[0]);
+    store->accept(store, &spec, on_accept, &told); /* under way as it shows */
+    store->complete(store, first, 0, proof, proof + 2, &ms, at(2), on_commit, &told);
+    assert_int_equal(store->end(store, third, FAULT_CANCELLED, "no", at(2)), 0);
+    rig_settle();
+    assert_int_equal(told.error, -EIO);
+    assert_int_equal(store->trouble(store, text, sizeof(text)), 1);
+    assert_non_null(strstr(text, "cannot be written"));
+    assert_int_equal(accept_job(store, &told, 0, PRIORITY_NORMAL, at(2), 1, 1), 0);
+    assert_int_equal(told.error, -EIO);
+    assert_int_equal(store->claim(store, 0, 4, at(2), claims), 0);
+    assert_int_equal(told.commits + told.finals, 0);
+    assert_int_equal(fetch(store, third)->state, JOB_QUEUED);
+    set_full(0);
+    run_loop_until(&told.commits, 1);
+    rig_settle();
+    assert_int_equal(told.finals, 1);
+    assert_int_equal(store->trouble(store, text, sizeof(text)), 0);
+    assert_int_equal(fetch(store, third)->state, JOB_CANCELLED);
+    assert_string_equal(fetch(store, first)->partitions[0].proof, "{}");
+    assert_false(has_file(name[0])); /* of a job that was refused */
+    assert_int_equal(store->claim(store, 0, 4, at(2), claims), 2);
+    store->counts(store, &counts);
+    assert_int_equal(counts.uncommitted, 0);
+    assert_int_equal(counts.queued + counts.running, 2);
+    assert_true(second != 0);
+    assert_true(store->commits(store)->failed_total > 0);
+    rig_close(store);
+}
+
 static void test_another_has_the_database(void **state)
 {
     struct told told;
@@ -383,6 +467,7 @@ int main(void)
         cmocka_unit_test(test_nothing_shows_before_its_commit),
         cmocka_unit_test(test_retention),
         cmocka_unit_test(test_the_file_stays_small),
+        cmocka_unit_test(test_a_full_disk),
         cmocka_unit_test(test_another_has_the_database),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
