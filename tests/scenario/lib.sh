@@ -264,6 +264,8 @@ stop_stack() { # TEXT
     is "$1: no process is left" '' "$(processes_here)"
     is "$1: nothing is left in /dev/shm" '' "$(shm_objects)"
     is "$1: nothing is left in run_dir" '' "$(find "$work/run" -mindepth 1)"
-    is "$1: nothing but the image cache in state_dir" '' "$(find "$work/state" -mindepth 1 -maxdepth 1 ! -name images)"
+    is "$1: nothing but images, jobs and the spool in state_dir" '' \
+        "$(find "$work/state" -mindepth 1 -maxdepth 1 ! -name images ! -name jobs.db ! -name spool)"
+    is "$1: nothing is left in the spool" '' "$(find "$work/state" -path '*/spool/*')"
     is "$1: no temporary file in the cache" '' "$(find "$work/state" -name '*tmp*')"
 }
