@@ -40,9 +40,6 @@
     X(msm_scratch_bytes)                                                                           \
     X(witness_sums)                                                                                \
     X(witness_sums_scratch_bytes)                                                                  \
-    X(ntt_table_bytes)                                                                             \
-    X(ntt_table_make)                                                                              \
-    X(quotient)                                                                                    \
     X(rows_evaluate)                                                                               \
     X(proof_assemble)                                                                              \
     X(proof_verify)                                                                                \
@@ -53,7 +50,10 @@
     X(prepared_verify)
 
 /* Operations with a vector form of their own, in files named *_ifma.c. */
-#define FORM_OPERATIONS(X)
+#define FORM_OPERATIONS(X)                                                                         \
+    X(ntt_table_bytes)                                                                             \
+    X(ntt_table_make)                                                                              \
+    X(quotient)
 
 #define DECLARE_BASE(name) extern __typeof__(CURVE_FN(name)) BASE_FN(name);
 BASE_OPERATIONS(DECLARE_BASE)
