@@ -258,6 +258,46 @@ static void test_filled_wrongly(void **state)
     rig_close(&rig);
 }
 
+/* Other slabs: nothing starts until all are FREE, and then with whom says READY again. */
+static void test_hold_and_replan(void **state)
+{
+    struct rig rig;
+    struct action fill;
+
+    (void)state;
+    rig_open_pair(&rig);
+    rig_claim(&rig, 1, 0, 0, PRIORITY_NORMAL);
+    fill = rig_take(&rig, ACTION_FILL);
+    rig_step(&rig, (struct dispatch_event){.type = EVENT_HOLD});
+    assert_int_equal(credit_limit(&rig.control, 0), 0);
+    rig_filled(&rig, &fill); /* what is under way goes on */
+    struct action prove = rig_take(&rig, ACTION_PROVE);
+    rig_claim(&rig, 2, 0, 0, PRIORITY_CRITICAL);
+    assert_int_equal(rig_count(&rig, ACTION_FILL), 0);
+    assert_int_equal(dispatch_wants(rig.dispatch, 0), 0);
+    rig_tick(&rig);
+    assert_int_equal(credit_limit(&rig.control, 0), 0);
+    rig_compute(&rig, &prove);
+    rig_proved(&rig, &prove);
+    assert_true(ledger_all_free(&rig.control));
+    assert_int_equal(rig_count(&rig, ACTION_FILL), 0);
+
+    struct lane_spec half = {.slab_bytes = 8192, .slab_count = 2};
+    control_plan(&rig.control, &half, 1);
+    rig_step(&rig, (struct dispatch_event){.type = EVENT_REPLANNED});
+    assert_int_equal(credit_limit(&rig.control, 0), 2);
+    assert_int_equal(rig_count(&rig, ACTION_FILL), 0);
+    rig_step(&rig, (struct dispatch_event){.type = EVENT_READY, .seat = fill.seat});
+    fill = rig_take(&rig, ACTION_FILL);
+    assert_int_equal(fill.job, 2);
+    assert_true(fill.slab < 2);
+    rig_filled(&rig, &fill);
+    assert_int_equal(rig_count(&rig, ACTION_PROVE), 0); /* the device is not ready yet */
+    rig_step(&rig, (struct dispatch_event){.type = EVENT_READY, .seat = prove.seat});
+    assert_int_equal(rig_take(&rig, ACTION_PROVE).job, 2);
+    rig_close(&rig);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -271,6 +311,7 @@ int main(void)
         cmocka_unit_test(test_lanes_take_turns),
         cmocka_unit_test(test_synth_failures),
         cmocka_unit_test(test_filled_wrongly),
+        cmocka_unit_test(test_hold_and_replan),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
