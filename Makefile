@@ -91,13 +91,13 @@ $(BUILD)/obj/shm/program.o: CPPFLAGS += -I$(BUILD)/gen
 # ---------------------------------------------------------------- compiling
 compile = @mkdir -p $(@D); echo "  CC $@"; $(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
 define kernel_rule # CURVE FORM
-$(BUILD)/obj/kernels/%.$(1).$(2).o: kernels/%.c
+$(BUILD)/obj/%.$(1).$(2).o: %.c
 	$$(compile)
-$(BUILD)/obj/kernels/%.$(1).$(2).o: CPPFLAGS += -DPAWL_CURVE=$(1) -DPAWL_FORM=$(2)
-$(BUILD)/obj/kernels/%.$(1).$(2).o: CFLAGS += $(form_flags_$(2))
+$(BUILD)/obj/%.$(1).$(2).o: CPPFLAGS += -DPAWL_CURVE=$(1) -DPAWL_FORM=$(2)
+$(BUILD)/obj/%.$(1).$(2).o: CFLAGS += $(form_flags_$(2))
 endef
 $(foreach c,$(curves),$(foreach f,$(forms) ifma,$(eval $(call kernel_rule,$(c),$(f)))))
-$(BUILD)/obj/kernels/%.o $(BUILD)/obj/tests/testkey/fixed_base_%.o: OPT := -O3
+$(BUILD)/obj/kernels/%.o $(BUILD)/obj/tests/testkey/fixed_base_%.o $(BUILD)/obj/tests/bench/%.o: OPT := -O3
 $(BUILD)/obj/%.o: %.c
 	$(compile)
 
@@ -142,6 +142,19 @@ demo:
 	@$(MAKE) --no-print-directory -j $$(nproc) programs
 	@BUILD_DIR=$(BUILD) conf/demo
 
+# Times of operations and whole proofs: tests/bench/README.md. SIZES, CURVES, THREADS and RUNS bound its length; OTHER is
+# another prover's command line: make bench-cpu OTHER='prover {zkey} {wtns} {proof} {public}'
+bench_program := $(BUILD)/bench/operations
+$(bench_program): $(addprefix $(BUILD)/obj/tests/bench/,operations.o inputs.o floors.o) $(foreach c,$(curves),\
+    $(foreach f,$(forms),$(BUILD)/obj/tests/bench/product.$(c).$(f).o) \
+    $(if $(x86),$(BUILD)/obj/tests/bench/product_ifma.$(c).ifma.o)) $(call lib,gpu-worker shm kernels)
+	@mkdir -p $(@D)
+	$(CC) $(LDFLAGS) -o $@ $^ $(LDLIBS)
+bench-cpu:
+	@$(MAKE) --no-print-directory -j $$(nproc) programs $(bench_program)
+	@BUILD_DIR=$(BUILD) SIZES='$(SIZES)' CURVES='$(CURVES)' THREADS='$(THREADS)' RUNS='$(RUNS)' \
+	    OTHER='$(OTHER)' tests/bench/run
+
 # 100,000 damaged files of each kind and curve, and a hundredth of that of pos10's, under ASan and UBSan, shared out among
 # the cores: an hour or more. The log of each part lies beside the program.
 fuzz_count ?= 100000
@@ -174,4 +187,4 @@ install: programs
 clean:
 	rm -rf $(BUILD)
 
-.PHONY: all programs unit-tests check demo fuzz-long format format-check install clean
+.PHONY: all programs unit-tests check demo bench-cpu fuzz-long format format-check install clean
