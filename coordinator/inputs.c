@@ -247,11 +247,21 @@ static void go_on(struct inputs *inputs)
     disk_thread_must_post(inputs->service->disk, &inputs->work);
 }
 
+/* 0, or -errno having failed. */
 static int reserve(struct inputs *inputs, struct input *input)
 {
-    int error = uploads_reserve(inputs->service->uploads, input->bytes);
-    if (error)
+    struct uploads *uploads = inputs->service->uploads;
+    if (input->is_reserved)
+        return 0;
+    if (input->bytes > uploads->bytes_max) {
+        fail(inputs, 413, "larger than queued_bytes in [limits] allows altogether");
+        return -EFBIG;
+    }
+    int error = uploads_reserve(uploads, input->bytes);
+    if (error) {
+        fail(inputs, 503, "queued_bytes in [limits] are taken: try later");
         return error;
+    }
     inputs->reserved += input->bytes;
     input->is_reserved = 1;
     return 0;
@@ -265,9 +275,7 @@ static void on_step(struct disk_work *work)
         fail(inputs, 503, "the coordinator is stopping");
     else if (inputs->error)
         fail_by(inputs, inputs->error);
-    else if (!input->is_reserved && reserve(inputs, input))
-        fail(inputs, 503, "queued_bytes in [limits] are taken: try later");
-    else
+    else if (reserve(inputs, input) == 0)
         go_on(inputs);
 }
 
@@ -309,10 +317,7 @@ static int begin(struct inputs *inputs)
     if (partition->source == SOURCE_PATH)
         return find_root(inputs, input, partition);
     input->bytes = partition->input_bytes;
-    if (reserve(inputs, input) == 0)
-        return 0;
-    fail(inputs, 503, "queued_bytes in [limits] are taken: try later");
-    return -EXFULL;
+    return reserve(inputs, input);
 }
 
 static struct inputs *make(struct job_request *request)
