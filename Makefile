@@ -105,7 +105,9 @@ $(BUILD)/obj/%.o: %.c
 
 # ---------------------------------------------------------------- tests
 # tests/FOLDER/NAME_test.c is a program of its own, linked with that folder's library and those below it.
-unit_tests := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/*/*_test.c))
+unit_tests := $(patsubst %.c,$(BUILD)/%,$(filter-out $(if $(x86),,%_adx_test.c %_ifma_test.c),$(wildcard tests/*/*_test.c)))
+$(BUILD)/obj/tests/kernels/%_adx_test.o: CFLAGS += $(form_flags_adx)
+$(BUILD)/obj/tests/kernels/%_ifma_test.o: CFLAGS += $(form_flags_ifma)
 unit-tests: $(unit_tests)
 link_test = @mkdir -p $(@D); $(CC) $(LDFLAGS) -o $@ $^ $(LDLIBS) -linih -lcmocka
 $(BUILD)/tests/kernels/%_test: $(BUILD)/obj/tests/kernels/%_test.o $(call lib,kernels)

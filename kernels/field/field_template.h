@@ -6,7 +6,8 @@
  *
  * Every modulus here leaves the top bit of its top word free. So a sum of two elements does not
  * overflow, and the interleaved Montgomery product (Koc, Acar, Kaliski 1996, "CIOS") needs no word
- * beyond FIELD_LIMBS: the two carries of a round add up without one of their own.
+ * beyond FIELD_LIMBS: the two carries of a round add up without one of their own. The forms adx and
+ * ifma take the product from field_adx.h; all else is the same text.
  */
 #ifndef FIELD_TYPE
 #define FIELD_JOIN_(a, b) a##_##b
@@ -31,13 +32,11 @@ static inline int FIELD_FN(is_canonical)(const uint64_t *x)
 /* out = x or x - p, whichever is canonical; x is below 2p. */
 FIELD_INLINE void FIELD_FN(reduce_once)(FIELD_TYPE *out, const uint64_t *x)
 {
-    uint64_t d[FIELD_LIMBS], borrow = 0;
-    for (int i = 0; i < FIELD_LIMBS; i++) {
-        unsigned __int128 t = (unsigned __int128)x[i] - FIELD_FN(modulus)[i] - borrow;
-        d[i] = (uint64_t)t;
-        borrow = (uint64_t)(t >> 64) & 1;
-    }
-    const uint64_t keep = 0 - borrow;
+    uint64_t d[FIELD_LIMBS];
+    unsigned char borrow = 0;
+    for (int i = 0; i < FIELD_LIMBS; i++)
+        borrow = word_sub(borrow, x[i], FIELD_FN(modulus)[i], &d[i]);
+    const uint64_t keep = 0 - (uint64_t)borrow;
     for (int i = 0; i < FIELD_LIMBS; i++)
         out->word[i] = (x[i] & keep) | (d[i] & ~keep);
 }
@@ -45,30 +44,21 @@ FIELD_INLINE void FIELD_FN(reduce_once)(FIELD_TYPE *out, const uint64_t *x)
 FIELD_INLINE void FIELD_FN(add)(FIELD_TYPE *out, const FIELD_TYPE *a, const FIELD_TYPE *b)
 {
     uint64_t s[FIELD_LIMBS];
-    unsigned __int128 carry = 0;
-    for (int i = 0; i < FIELD_LIMBS; i++) {
-        carry += (unsigned __int128)a->word[i] + b->word[i];
-        s[i] = (uint64_t)carry;
-        carry >>= 64;
-    }
+    unsigned char carry = 0;
+    for (int i = 0; i < FIELD_LIMBS; i++)
+        carry = word_add(carry, a->word[i], b->word[i], &s[i]);
     FIELD_FN(reduce_once)(out, s);
 }
 
 FIELD_INLINE void FIELD_FN(sub)(FIELD_TYPE *out, const FIELD_TYPE *a, const FIELD_TYPE *b)
 {
-    uint64_t d[FIELD_LIMBS], borrow = 0;
-    for (int i = 0; i < FIELD_LIMBS; i++) {
-        unsigned __int128 t = (unsigned __int128)a->word[i] - b->word[i] - borrow;
-        d[i] = (uint64_t)t;
-        borrow = (uint64_t)(t >> 64) & 1;
-    }
-    const uint64_t mask = 0 - borrow;
-    unsigned __int128 carry = 0;
-    for (int i = 0; i < FIELD_LIMBS; i++) {
-        carry += (unsigned __int128)d[i] + (FIELD_FN(modulus)[i] & mask);
-        out->word[i] = (uint64_t)carry;
-        carry >>= 64;
-    }
+    uint64_t d[FIELD_LIMBS];
+    unsigned char borrow = 0, carry = 0;
+    for (int i = 0; i < FIELD_LIMBS; i++)
+        borrow = word_sub(borrow, a->word[i], b->word[i], &d[i]);
+    const uint64_t mask = 0 - (uint64_t)borrow;
+    for (int i = 0; i < FIELD_LIMBS; i++)
+        carry = word_add(carry, d[i], FIELD_FN(modulus)[i] & mask, &out->word[i]);
 }
 
 static inline void FIELD_FN(double)(FIELD_TYPE *out, const FIELD_TYPE *a)
@@ -97,6 +87,7 @@ static inline int FIELD_FN(equal)(const FIELD_TYPE *a, const FIELD_TYPE *b)
     return any == 0;
 }
 
+#if FORM_NUMBER == 0
 /* t = (t + a * b + m * p) / 2^64 with the m that makes the division exact; b is one word. */
 static inline __attribute__((always_inline)) void FIELD_FN(mul_round)(uint64_t *t,
                                                                       const uint64_t *a, uint64_t b)
@@ -121,6 +112,9 @@ FIELD_INLINE void FIELD_FN(mul)(FIELD_TYPE *out, const FIELD_TYPE *a, const FIEL
         FIELD_FN(mul_round)(t, a->word, b->word[i]);
     FIELD_FN(reduce_once)(out, t);
 }
+#else
+#include "kernels/field/field_adx.h"
+#endif
 
 static inline void FIELD_FN(square)(FIELD_TYPE *out, const FIELD_TYPE *a)
 {

@@ -21,6 +21,9 @@
 #include "kernels/field/curve_select.h"
 
 #include <stdint.h>
+#if FORM_NUMBER != 0
+#include <immintrin.h>
+#endif
 
 struct fr {
     uint64_t word[FR_LIMBS];
@@ -49,6 +52,39 @@ struct fq2 {
 #define FIELD_INLINE FIELD_OUT_OF_LINE
 #else
 #define FIELD_INLINE static inline
+#endif
+
+/* *out = a + b + carry or a - b - borrow; the carry or borrow out, 0 or 1. */
+#if FORM_NUMBER == 0
+static inline unsigned char word_add(unsigned char carry, uint64_t a, uint64_t b, uint64_t *out)
+{
+    unsigned __int128 t = (unsigned __int128)a + b + carry;
+    *out = (uint64_t)t;
+    return (unsigned char)(t >> 64);
+}
+
+static inline unsigned char word_sub(unsigned char borrow, uint64_t a, uint64_t b, uint64_t *out)
+{
+    unsigned __int128 t = (unsigned __int128)a - b - borrow;
+    *out = (uint64_t)t;
+    return (unsigned char)(t >> 64 & 1);
+}
+#else
+static inline unsigned char word_add(unsigned char carry, uint64_t a, uint64_t b, uint64_t *out)
+{
+    unsigned long long sum;
+    carry = _addcarry_u64(carry, a, b, &sum);
+    *out = sum;
+    return carry;
+}
+
+static inline unsigned char word_sub(unsigned char borrow, uint64_t a, uint64_t b, uint64_t *out)
+{
+    unsigned long long difference;
+    borrow = _subborrow_u64(borrow, a, b, &difference);
+    *out = difference;
+    return borrow;
+}
 #endif
 
 #define FIELD fr

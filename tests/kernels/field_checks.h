@@ -5,6 +5,7 @@
 #include "kernels/curve/group.h"
 #include "kernels/field/scalars.h"
 #include "tests/kernels/vectors.h"
+#include "tests/support/forms.h"
 
 #include <errno.h>
 
@@ -119,5 +120,7 @@ int main(void)
         cmocka_unit_test(fq2_obeys_its_laws),
         cmocka_unit_test(table_functions_agree),
     };
+    if (forms_skip(FORM_NUMBER))
+        return 0;
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

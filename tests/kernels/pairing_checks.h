@@ -11,6 +11,7 @@
 #include "kernels/pairing/prepared.h"
 #include "tests/kernels/json_numbers.h"
 #include "tests/kernels/vectors.h"
+#include "tests/support/forms.h"
 
 #if CURVE_NUMBER == 1
 #define FIXTURE "bn128/mul2/"
@@ -318,5 +319,7 @@ int main(void)
         cmocka_unit_test(points_outside_are_refused),
         cmocka_unit_test(equivalent_proof_verifies),
     };
+    if (forms_skip(FORM_NUMBER))
+        return 0;
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,4 @@
+/* vector_checks.h for bn254. */
+#define PAWL_CURVE bn254
+#define PAWL_FORM ifma
+#include "tests/kernels/vector_checks.h"
