@@ -68,7 +68,7 @@ lib = $(addprefix $(BUILD)/lib/,$(addsuffix .a,$(1)))
 $(bin)/coordinator: $(BUILD)/obj/coordinator/main.o $(call lib,coordinator shm)
 $(bin)/coordinator: LDLIBS += -levent -linih -ljansson -lsqlite3 -lcrypto
 $(bin)/synth-worker: $(BUILD)/obj/synth-worker/main.o $(call lib,synth-worker shm kernels)
-$(bin)/synth-worker: LDLIBS += -linih -lcrypto
+$(bin)/synth-worker: LDLIBS += -linih -lcrypto -lseccomp
 $(bin)/gpu-worker: $(BUILD)/obj/gpu-worker/main.o $(call lib,gpu-worker shm kernels)
 $(bin)/gpu-worker: LDLIBS += -linih -lcrypto
 $(bin)/pawl: $(BUILD)/obj/coordinator/client/main.o $(call lib,client shm kernels)
@@ -118,10 +118,10 @@ $(BUILD)/tests/shm/%_test: $(BUILD)/obj/tests/shm/%_test.o $(call lib,shm)
 	$(link_test)
 $(BUILD)/tests/synth-worker/%_test: $(BUILD)/obj/tests/synth-worker/%_test.o $(call lib,synth-worker shm kernels)
 	$(link_test)
-$(BUILD)/tests/synth-worker/%_test: LDLIBS += -lcrypto
+$(BUILD)/tests/synth-worker/%_test: LDLIBS += -lcrypto -lseccomp
 $(BUILD)/tests/gpu-worker/%_test: $(BUILD)/obj/tests/gpu-worker/%_test.o $(call lib,gpu-worker synth-worker shm kernels)
 	$(link_test)
-$(BUILD)/tests/gpu-worker/%_test: LDLIBS += -lcrypto
+$(BUILD)/tests/gpu-worker/%_test: LDLIBS += -lcrypto -lseccomp
 $(BUILD)/tests/coordinator/%_test: $(BUILD)/obj/tests/coordinator/%_test.o $(call lib,coordinator shm)
 	$(link_test)
 $(BUILD)/tests/client/%_test: $(BUILD)/obj/tests/client/%_test.o $(call lib,client shm kernels)

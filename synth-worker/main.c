@@ -19,6 +19,7 @@
 #include "synth-worker/synth.h"
 #include "synth-worker/threads.h"
 #include "synth-worker/vkey_export.h"
+#include "synth-worker/witness_child.h"
 
 static const char usage[] =
     "usage: synth-worker --socket PATH | --config FILE\n"
@@ -148,6 +149,8 @@ static int parse(struct options *options, int count, char **words)
 int main(int count, char **words)
 {
     struct options options = {0};
+    if (count > 1 && !strcmp(words[1], WITNESS_CHILD_OPTION))
+        return witness_child_run(count - 2, words + 2);
     int code = parse(&options, count, words);
     if (code >= 0)
         return code;

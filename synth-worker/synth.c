@@ -9,6 +9,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 
@@ -69,6 +70,7 @@ static int settle_in(struct synth *synth, struct wire_packet *packet, const char
     if (status)
         return status;
     worker_crash_watch(synth->page);
+    prctl(PR_SET_CHILD_SUBREAPER, 1); /* what a runner leaves is ours to reap */
     *what = "signals";
     status = catch_signals(synth);
     if (status)
@@ -127,7 +129,8 @@ static int exit_code_of(int status)
 
 int synth_run(const char *socket_path)
 {
-    struct synth synth = {.socket = -1, .signals = -1};
+    struct synth synth = {
+        .socket = -1, .signals = -1, .program_fd = -1, .place = {.base_fd = -1, .worker_fd = -1}};
     struct wire_packet packet = {0};
     const char *what = NULL;
     log_open("synth-worker");
@@ -143,5 +146,6 @@ int synth_run(const char *socket_path)
     status = serve(&synth);
     seat_enter(synth.page, STAGE_LEAVING, 0, 0, 0);
     slab_windows_destroy(&synth.windows);
+    witness_place_close(&synth.place);
     return exit_code_of(status);
 }

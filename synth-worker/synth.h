@@ -10,6 +10,7 @@
 #include "shm/region.h"
 #include "shm/wire.h"
 #include "synth-worker/synth_images.h"
+#include "synth-worker/witness_place.h"
 
 struct seat_page;
 
@@ -21,7 +22,9 @@ struct synth {
     struct seat_page *page;
     struct synth_images images;
     struct wire_fill fill; /* the assignment in hand; assignment 0: none */
-    int witness_fd;
+    int witness_fd;        /* or the input's bytes, where program_fd is given */
+    int program_fd;        /* the folder of the witness program; -1: none */
+    struct witness_place place;
     int cancelled; /* the assignment in hand is to be given back */
     uint64_t idle_since_ns;
 };

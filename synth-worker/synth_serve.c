@@ -18,6 +18,7 @@
 #include "shm/worker_start.h"
 #include "synth-worker/complaint.h"
 #include "synth-worker/fill.h"
+#include "synth-worker/witness_program.h"
 
 static int send_waiting(struct synth *synth, union wire_message *message, enum wire_type type)
 {
@@ -66,12 +67,14 @@ static int send_filled(struct synth *synth, const struct fill_result *result)
 static int take_fill(struct synth *synth, struct wire_packet *packet)
 {
     if (synth->fill.assignment) {
-        close(packet->fds[0]);
+        for (unsigned i = 0; i < packet->fd_count; i++)
+            close(packet->fds[i]);
         return send_failed(synth, &packet->message.fill, STAGE_IDLE, FAULT_INTERNAL,
                            "a second slab was assigned before the first was filled");
     }
     synth->fill = packet->message.fill;
     synth->witness_fd = packet->fds[0];
+    synth->program_fd = packet->fd_count > 1 ? packet->fds[1] : -1;
     synth->cancelled = 0;
     return 0;
 }
@@ -117,6 +120,7 @@ static int take_message(struct synth *synth, struct wire_packet *packet)
     const union wire_message *message = &packet->message;
     switch (message->header.type) {
     case WIRE_FILL:
+    case WIRE_FILL_INPUT:
         return take_fill(synth, packet);
     case WIRE_IMAGE:
         take_image(synth, packet);
@@ -218,6 +222,50 @@ static int fill_window(struct serving *serving, const struct image *image,
     return status;
 }
 
+static int during_program(void *arg)
+{
+    return between_chunks(arg, FILL_WITNESS);
+}
+
+/* From an input to a witness, whose fd takes the input's place. */
+static int make_witness(struct serving *serving, const struct image *image,
+                        struct complaint *complaint)
+{
+    struct synth *synth = serving->synth;
+    struct wire_fill *fill = &synth->fill;
+    const struct witness_request request = {.input_fd = synth->witness_fd,
+                                            .folder_fd = synth->program_fd,
+                                            .curve = image->header->curve,
+                                            .deadline_ms = fill->program_deadline_ms,
+                                            .memory_bytes = fill->program_memory_bytes,
+                                            .output_bytes = fill->program_output_bytes,
+                                            .pause = during_program,
+                                            .pause_arg = serving};
+    int fd = witness_program_run(&request, &synth->place, complaint);
+    if (fd < 0)
+        return fd;
+    close(synth->witness_fd);
+    synth->witness_fd = fd;
+    snprintf(fill->label, sizeof fill->label, "the witness program's output");
+    return 0;
+}
+
+static int make_and_fill(struct serving *serving, const struct image *image,
+                         struct fill_result *result, struct complaint *complaint)
+{
+    uint64_t start_ns = worker_now_ns();
+    int status = 0;
+    if (serving->synth->program_fd >= 0)
+        status = make_witness(serving, image, complaint);
+    if (!status)
+        status = fill_window(serving, image, result, complaint);
+    if (!status) { /* the program's time is the witness's */
+        result->witness_ns += result->start_ns - start_ns;
+        result->start_ns = start_ns;
+    }
+    return status;
+}
+
 static int fill_assigned(struct serving *serving, struct fill_result *result,
                          struct complaint *complaint)
 {
@@ -227,7 +275,7 @@ static int fill_assigned(struct serving *serving, struct fill_result *result,
         return complain_system(complaint, EXIT_INTERNAL, ENOENT,
                                "the circuit's image is not "
                                "mapped here");
-    int status = fill_window(serving, image, result, complaint);
+    int status = make_and_fill(serving, image, result, complaint);
     synth_images_release(&synth->images);
     return status;
 }
@@ -266,6 +314,8 @@ int synth_serve(struct synth *synth)
     enter(synth, STAGE_WITNESS);
     int status = synth->cancelled ? -ECANCELED : fill_assigned(&serving, &result, &complaint);
     close(synth->witness_fd);
+    if (synth->program_fd >= 0)
+        close(synth->program_fd);
     uint64_t end_ns = worker_now_ns();
     seat_add(synth->page, end_ns - start_ns, start_ns - synth->idle_since_ns, !status);
     status = say_end(synth, &serving, status, &result, &complaint);
