@@ -160,8 +160,8 @@ static void check_large(const struct curve *curve, unsigned log2, unsigned threa
     instance_free(&x);
 }
 
-/* 10 is the last without upper levels, 11 and 12 have a pass of one and two, 16 and 17 two passes.
- */
+/* The portable form: 10 is the last without upper levels, 11 and 12 have a pass of one and two, 16
+ * and 17 two passes; AVX-512's: 9, then a pass of one to six, 16 and 17 two. */
 static void quotient_large_domains(void **state)
 {
     (void)state;
@@ -190,6 +190,47 @@ static void quotient_any_threads_same(void **state)
     instance_free(&serial);
 }
 
+/* ---- the forms against the portable one ---- */
+
+enum filling { RANDOM, LARGEST, ZERO, FILLINGS };
+
+static void instance_fill(struct instance *x, enum filling filling)
+{
+    struct scalar largest;
+    memcpy(&largest, x->curve->fr_modulus, sizeof(largest));
+    largest.word[0]--;
+    for (size_t i = 0; i < x->n && filling != RANDOM; i++)
+        x->a[i] = x->b[i] = filling == LARGEST ? largest : (struct scalar){{0}};
+    memcpy(x->h, x->a, x->n * sizeof(*x->a));
+    memcpy(x->h_b, x->b, x->n * sizeof(*x->b));
+}
+
+static void check_form(const struct curve *curve, const struct curve *other, unsigned log2,
+                       unsigned threads)
+{
+    struct parallel parallel = threads_make(threads);
+    struct instance want = instance_make(curve, log2, &parallel);
+    struct instance got = instance_make(other, log2, &parallel);
+    for (int filling = 0; filling < FILLINGS; filling++) {
+        instance_fill(&want, filling);
+        instance_fill(&got, filling);
+        assert_int_equal(instance_run(&want, &parallel), 0);
+        assert_int_equal(instance_run(&got, &parallel), 0);
+        assert_memory_equal(got.h, want.h, want.n * sizeof(*want.h));
+    }
+    instance_free(&want);
+    instance_free(&got);
+}
+
+static void forms_agree(void **state)
+{
+    (void)state;
+    for (uint32_t id = CURVE_BN254; id <= CURVE_BLS12381; id++)
+        for (int form = FORM_PORTABLE + 1; form < FORM_COUNT; form++)
+            for (unsigned log2 = 1; log2 <= 16 && curve_in_form(id, form); log2++)
+                check_form(curve_portable(id), curve_in_form(id, form), log2, 1 + log2 % 3);
+}
+
 static int always_cancelled(struct parallel *self)
 {
     (void)self;
@@ -209,9 +250,8 @@ static void quotient_is_cancelled(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(quotient_small_domains),
-        cmocka_unit_test(quotient_large_domains),
-        cmocka_unit_test(quotient_any_threads_same),
+        cmocka_unit_test(quotient_small_domains),    cmocka_unit_test(quotient_large_domains),
+        cmocka_unit_test(quotient_any_threads_same), cmocka_unit_test(forms_agree),
         cmocka_unit_test(quotient_is_cancelled),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -152,9 +152,13 @@ static unsigned touch(const void *section, uint64_t bytes)
 static unsigned touch_matrix(const struct image_matrix *matrix)
 {
     uint64_t entries = matrix->row_start[matrix->rows];
+    unsigned sum = touch(matrix->row_start, (matrix->rows + UINT64_C(1)) * 4) +
+                   touch(matrix->wire, entries * 4);
 
-    return touch(matrix->row_start, (matrix->rows + UINT64_C(1)) * 4) +
-           touch(matrix->wire, entries * 4) + touch(matrix->value, entries * 32);
+    if (matrix->index)
+        return sum + touch(matrix->index, entries * matrix->index_bytes) +
+               touch(matrix->value, 2 * 32);
+    return sum + touch(matrix->value, entries * 32);
 }
 
 static unsigned touch_all(const struct image *image)
@@ -213,6 +217,46 @@ static void optional_sections_are_found_by_tags(void **state)
     assert_null(image_find(image.header, IMAGE_POINTS_A, 2, 1, 0));
     assert_null(image_find(image.header, 999, 0, 0, 0));
     image_unmap(&image);
+}
+
+/* An image whose matrix A has `values` values of its own and `index` bytes of their numbers. */
+static void make_indexed(struct bytes *bytes, uint32_t values, uint64_t index)
+{
+    make(bytes, 1);
+    for (uint32_t i = 0; i < header_of(bytes)->section_count; i++)
+        if (header_of(bytes)->sections[i].tag == IMAGE_A_VALUE)
+            header_of(bytes)->sections[i].tag = 999;
+    add(bytes, IMAGE_A_VALUE, values * UINT64_C(32));
+    add(bytes, IMAGE_A_INDEX, index);
+    header_of(bytes)->file_bytes = bytes->count;
+}
+
+static void numbered_values_are_mapped(void **state)
+{
+    static struct bytes bytes;
+    static const struct {
+        uint32_t values, width;
+        int right;
+    } cases[] = {{2, 1, 1},   {1, 1, 0},   {0, 1, 0},   {2, 2, 0},   {2, 4, 0},
+                 {256, 1, 1}, {257, 2, 1}, {257, 1, 0}, {256, 2, 0}, {2, 0, 0}};
+    struct image image;
+    const char *what;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        make_indexed(&bytes, cases[i].values, cases[i].width * UINT64_C(1) * ENTRIES_A);
+        int error = map_bytes(&image, bytes.at, bytes.count, &what);
+        assert_int_equal(error, cases[i].right ? 0 : -EBADMSG);
+        if (error) {
+            assert_string_equal(what, "matrix A");
+            continue;
+        }
+        assert_int_equal(image.a.index_bytes, cases[i].width);
+        assert_null(image.b.index);
+        touch_all(&image);
+        image_unmap(&image);
+    }
+    assert_int_equal(live_mappings, 0);
 }
 
 static void every_truncation_is_refused(void **state)
@@ -343,6 +387,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(right_images_are_mapped),
         cmocka_unit_test(optional_sections_are_found_by_tags),
+        cmocka_unit_test(numbered_values_are_mapped),
         cmocka_unit_test(every_truncation_is_refused),
         cmocka_unit_test(every_flip_stays_inside),
         cmocka_unit_test(header_lies_are_named),
