@@ -40,7 +40,6 @@
     X(msm_scratch_bytes)                                                                           \
     X(witness_sums)                                                                                \
     X(witness_sums_scratch_bytes)                                                                  \
-    X(rows_evaluate)                                                                               \
     X(proof_assemble)                                                                              \
     X(proof_verify)                                                                                \
     X(pairing_alphabeta)                                                                           \
@@ -53,7 +52,8 @@
 #define FORM_OPERATIONS(X)                                                                         \
     X(ntt_table_bytes)                                                                             \
     X(ntt_table_make)                                                                              \
-    X(quotient)
+    X(quotient)                                                                                    \
+    X(rows_evaluate)
 
 #define DECLARE_BASE(name) extern __typeof__(CURVE_FN(name)) BASE_FN(name);
 BASE_OPERATIONS(DECLARE_BASE)
