@@ -78,7 +78,7 @@ const struct config_key config_keys[] = {
 
     {"limits", "queued_jobs", &config_kind_u64, "1000", AT(queued_jobs), 1, 1000000, false},
     {"limits", "queued_bytes", &config_kind_bytes, "1G", AT(queued_bytes), 1, 1024 * GIB, false},
-    {"limits", "kept_jobs", &config_kind_u32, "10000", AT(kept_jobs), 0, 100000000, false},
+    {"limits", "kept_jobs", &config_kind_u32, "10000", AT(kept_jobs), 1, 100000000, false},
     {"limits", "kept_for", &config_kind_duration, "1440m", AT(kept_for_ms), 0, 3650 * DAY_MS,
      false},
     {"limits", "attempts", &config_kind_u32, "3", AT(attempts), 1, 1000, false},

@@ -45,8 +45,9 @@ void op_names_add(struct op_names *names, const char *name)
         assert(names->names);
     }
     char *at = names->names[names->count++];
-    strncpy(at, name, SPOOL_NAME_BYTES - 1);
-    at[SPOOL_NAME_BYTES - 1] = '\0';
+    size_t length = strnlen(name, SPOOL_NAME_BYTES - 1);
+    memcpy(at, name, length);
+    at[length] = '\0';
 }
 
 void op_names_add_inputs(struct op_names *names, const struct store_job *job)

@@ -11,7 +11,7 @@
 
 #define RESULT_MAGIC UINT64_C(0x315345524c574150) /* "PAWLRES1" */
 #define RESULT_LAYOUT 1u
-#define RESULT_BYTES_MAX (UINT64_C(1) << 30)
+#define RESULT_BYTES_MAX (UINT64_C(900) << 20) /* a database takes 10^9 */
 #define RESULT_PROOF_BYTES_MAX 4096u
 
 struct result_header {
