@@ -35,11 +35,6 @@
     X(g2_multiply)                                                                                 \
     X(g1_add)                                                                                      \
     X(g2_add)                                                                                      \
-    X(msm_g1)                                                                                      \
-    X(msm_g2)                                                                                      \
-    X(msm_scratch_bytes)                                                                           \
-    X(witness_sums)                                                                                \
-    X(witness_sums_scratch_bytes)                                                                  \
     X(proof_assemble)                                                                              \
     X(proof_verify)                                                                                \
     X(pairing_alphabeta)                                                                           \
@@ -52,8 +47,13 @@
 #define FORM_OPERATIONS(X)                                                                         \
     X(ntt_table_bytes)                                                                             \
     X(ntt_table_make)                                                                              \
+    X(rows_evaluate)                                                                               \
     X(quotient)                                                                                    \
-    X(rows_evaluate)
+    X(msm_g1)                                                                                      \
+    X(msm_g2)                                                                                      \
+    X(msm_scratch_bytes)                                                                           \
+    X(witness_sums)                                                                                \
+    X(witness_sums_scratch_bytes)
 
 #define DECLARE_BASE(name) extern __typeof__(CURVE_FN(name)) BASE_FN(name);
 BASE_OPERATIONS(DECLARE_BASE)
