@@ -51,16 +51,17 @@ static void CHECK_FN(lazy)(X8_TYPE *out, const FIELD_TYPE value[8], uint64_t k)
 /* Limbs below 2^52 and the number below k p, in all lanes. */
 static void CHECK_FN(assert_below)(const X8_TYPE *x, uint64_t k)
 {
-    uint64_t limb[X8_LIMBS][8];
+    uint64_t limb[X8_LIMBS][8], limit[X8_LIMBS][8];
     X8_TYPE bound;
     X8_FN(zero)(&bound);
     CHECK_FN(raise)(&bound, k);
     memcpy(limb, x, sizeof(limb));
+    memcpy(limit, &bound, sizeof(limit));
     for (int lane = 0; lane < 8; lane++) {
         uint64_t borrow = 0;
         for (int j = 0; j < X8_LIMBS; j++) {
             assert_true(limb[j][lane] >> 52 == 0);
-            borrow = (limb[j][lane] - ((const uint64_t *)&bound.limb[j])[lane] - borrow) >> 63;
+            borrow = (limb[j][lane] - limit[j][lane] - borrow) >> 63;
         }
         assert_int_equal(borrow, 1);
     }
@@ -93,9 +94,10 @@ static void CHECK_FN(check_products)(const FIELD_TYPE a[8], const FIELD_TYPE b[8
     X8_FN(mul_add)(&out, &x, &y, &y, &x);
     CHECK_FN(assert_below)(&out, 1 + (2 * (ka + 1) * (kb + 1) + X8_CAP - 1) / X8_CAP);
     CHECK_FN(assert_is)(&out, twice);
-    if ((ka + 1) * (ka + 1) > 2 * X8_CAP)
+    if (ka + 1 > 2 * X8_CAP / (ka + 1))
         return;
     X8_FN(square)(&out, &x);
+    CHECK_FN(assert_below)(&out, 1 + ((ka + 1) * (ka + 1) + X8_CAP - 1) / X8_CAP);
     for (int i = 0; i < 8; i++)
         FIELD_FN(square)(&want[i], &a[i]);
     CHECK_FN(assert_is)(&out, want);
