@@ -3,11 +3,9 @@
  * time are twisted, transposed, transformed between vectors by constants, scaled, transformed back,
  * transposed and twisted back. Pure arithmetic on the caller's tiles.
  */
-#include "kernels/ntt/tile_ifma.h"
+#include <string.h>
 
-struct octet {
-    struct fr_x8 vector[LANES];
-};
+#include "kernels/ntt/tile_ifma.h"
 
 /* Rows to columns, of one limb. */
 VECTOR_INLINE void transpose(__m512i row[LANES])
@@ -33,18 +31,18 @@ VECTOR_INLINE void transpose(__m512i row[LANES])
     }
 }
 
-static void octet_transpose(struct octet *x)
+static void octet_transpose(struct fr_x8 x[LANES])
 {
     VECTOR_UNROLL
     for (int limb = 0; limb < SHOUP_LIMBS; limb++) {
         __m512i row[LANES];
         VECTOR_UNROLL
         for (int i = 0; i < LANES; i++)
-            row[i] = x->vector[i].limb[limb];
+            row[i] = x[i].limb[limb];
         transpose(row);
         VECTOR_UNROLL
         for (int i = 0; i < LANES; i++)
-            x->vector[i].limb[limb] = row[i];
+            x[i].limb[limb] = row[i];
     }
 }
 
@@ -77,40 +75,42 @@ static void transform4(struct fr_x8 *y, const struct shoup *root)
 
 /* x[m] -> sum x[m] rho^(u m), at place order[u]; rho is root[0]. x within 3, out within 24; only
  * sum x[m], at place 0, is above 16, and that only where x is not negative. */
-static void transform8(struct octet *x, const struct shoup *root)
+static void transform8(struct fr_x8 x[LANES], const struct shoup *root)
 {
     for (int i = 0; i < 4; i++)
-        cross(&x->vector[i], &x->vector[i + 4]);
+        cross(&x[i], &x[i + 4]);
     for (int i = 1; i < 4; i++)
-        multiply(&x->vector[i + 4], &root[i - 1]);
-    transform4(x->vector, root);
-    transform4(x->vector + 4, root);
+        multiply(&x[i + 4], &root[i - 1]);
+    transform4(x, root);
+    transform4(x + 4, root);
 }
 
 /* Where transform8 leaves u. */
 static const unsigned char place_of[LANES] = {0, 4, 2, 6, 1, 5, 3, 7};
 
 /* Scales, and puts u at u. */
-static void scale(struct octet *x, const struct shoup factor[LANES])
+static void scale(struct fr_x8 x[LANES], const struct shoup factor[LANES])
 {
-    struct octet from = *x;
+    struct fr_x8 from[LANES];
+    memcpy(from, x, sizeof(from));
     for (int u = 0; u < LANES; u++) {
-        struct fr_x8 value = from.vector[place_of[u]];
+        struct fr_x8 value = from[place_of[u]];
         struct shoup_x8 constant;
         shoup_broadcast(&constant, &factor[u]);
         if (u)
             shoup_lift(&value);
         else
             shoup_carry(&value);
-        shoup_mul(&x->vector[u], &value, &constant);
+        shoup_mul(&x[u], &value, &constant);
     }
 }
 
-static void reorder(struct octet *x)
+static void reorder(struct fr_x8 x[LANES])
 {
-    const struct octet from = *x;
+    struct fr_x8 from[LANES];
+    memcpy(from, x, sizeof(from));
     for (int u = 0; u < LANES; u++)
-        x->vector[u] = from.vector[place_of[u]];
+        x[u] = from[place_of[u]];
 }
 
 /* Lane by lane: within 16 to 0 .. 3. */
@@ -122,24 +122,24 @@ static void twist(struct fr_x8 *x, const struct fr_x8 *by)
 }
 
 /* The twists of eight vectors: the block's times the vectors', from 0 to 2. */
-static void make_twists(struct octet *in, struct octet *out, const struct twist_high *high,
-                        const struct twist_low low[LANES])
+static void make_twists(struct fr_x8 in[LANES], struct fr_x8 out[LANES],
+                        const struct twist_high *high, const struct twist_low low[LANES])
 {
     struct fr_x8 zero;
     fr_x8_zero(&zero);
     for (int i = 0; i < LANES; i++) {
-        shoup_mul_from(&in->vector[i], &zero, &high->in, &low[i].in);
-        fr_x8_normalize_wrapping(&in->vector[i]);
-        shoup_mul_from(&out->vector[i], &zero, &high->out, &low[i].out);
-        fr_x8_normalize_wrapping(&out->vector[i]);
+        shoup_mul_from(&in[i], &zero, &high->in, &low[i].in);
+        fr_x8_normalize_wrapping(&in[i]);
+        shoup_mul_from(&out[i], &zero, &high->out, &low[i].out);
+        fr_x8_normalize_wrapping(&out[i]);
     }
 }
 
-static void octet_run(struct octet *x, const struct octet *in, const struct octet *out,
-                      const struct table_head *head, unsigned array)
+static void octet_run(struct fr_x8 x[LANES], const struct fr_x8 in[LANES],
+                      const struct fr_x8 out[LANES], const struct table_head *head, unsigned array)
 {
     for (int i = 0; i < LANES; i++)
-        twist(&x->vector[i], &in->vector[i]);
+        twist(&x[i], &in[i]);
     octet_transpose(x);
     transform8(x, head->inverse_root);
     scale(x, head->scale[array]);
@@ -147,16 +147,16 @@ static void octet_run(struct octet *x, const struct octet *in, const struct octe
     reorder(x);
     octet_transpose(x);
     for (int i = 0; i < LANES; i++)
-        twist(&x->vector[i], &out->vector[i]);
+        twist(&x[i], &out[i]);
 }
 
 void CURVE_FN(ntt_tiles_middle)(struct tile_x8 tile[ARRAYS], const struct table *table)
 {
     const struct twist_high *high = &table->high[tile->block];
-    struct octet in, out;
+    struct fr_x8 in[LANES], out[LANES];
     for (size_t i = 0; i < (size_t)1 << tile->depth; i += LANES) {
-        make_twists(&in, &out, high, &table->low[i]);
+        make_twists(in, out, high, &table->low[i]);
         for (unsigned array = 0; array < ARRAYS; array++)
-            octet_run((struct octet *)&tile[array].vector[i], &in, &out, table->head, array);
+            octet_run(&tile[array].vector[i], in, out, table->head, array);
     }
 }

@@ -193,6 +193,7 @@ static void quotient_any_threads_same(void **state)
 /* ---- the forms against the portable one ---- */
 
 enum filling { RANDOM, LARGEST, ZERO, FILLINGS };
+enum { FILLED_LOG2 = 12 }; /* larger domains: random rows only */
 
 static void instance_fill(struct instance *x, enum filling filling)
 {
@@ -211,7 +212,7 @@ static void check_form(const struct curve *curve, const struct curve *other, uns
     struct parallel parallel = threads_make(threads);
     struct instance want = instance_make(curve, log2, &parallel);
     struct instance got = instance_make(other, log2, &parallel);
-    for (int filling = 0; filling < FILLINGS; filling++) {
+    for (int filling = 0; filling < (log2 < FILLED_LOG2 ? FILLINGS : 1); filling++) {
         instance_fill(&want, filling);
         instance_fill(&got, filling);
         assert_int_equal(instance_run(&want, &parallel), 0);
