@@ -48,12 +48,14 @@ static unsigned fixed_choose_window(size_t count)
 #undef GROUP
 #undef COORDINATE
 
-void CURVE_JOIN(PAWL_CURVE, fixed_base_g1)(struct fixed_base *base, size_t count, struct parallel *parallel)
+void CURVE_JOIN(PAWL_CURVE, fixed_base_g1)(struct fixed_base *base, size_t count,
+                                           struct parallel *parallel)
 {
     g1_fixed_make(base, &CURVE_FN(g1_generator), count, parallel);
 }
 
-void CURVE_JOIN(PAWL_CURVE, fixed_base_g2)(struct fixed_base *base, size_t count, struct parallel *parallel)
+void CURVE_JOIN(PAWL_CURVE, fixed_base_g2)(struct fixed_base *base, size_t count,
+                                           struct parallel *parallel)
 {
     g2_fixed_make(base, &CURVE_FN(g2_generator), count, parallel);
 }
