@@ -22,16 +22,24 @@ static int fits(const struct circuit *circuit, const struct control_lane *lane)
     return lane->slab_count && bytes_needed(circuit, lane) <= lane->slab_bytes;
 }
 
-/* The smallest lane that fits and serves one of the priorities; -1: none. */
-static int find_smallest(const struct control *control, const struct circuit *circuit,
-                         uint32_t priorities)
+/* The smallest lane that fits and serves one of the priorities; -1: none. Lanes of auto_lanes fit
+ * whatever serves, also while their slabs are being made. */
+static int find_smallest(const struct control *control, uint32_t auto_lanes,
+                         const struct circuit *circuit, uint32_t priorities)
 {
+    uint64_t least = UINT64_MAX;
     int best = -1;
     for (uint32_t i = 0; i < control->header->lane_count; i++) {
         const struct control_lane *lane = &control->lanes[i];
-        if (fits(circuit, lane) && lane->priorities & priorities &&
-            (best < 0 || lane->slab_bytes < control->lanes[best].slab_bytes))
-            best = (int)i;
+        uint64_t bytes = lane->slab_bytes;
+        if (auto_lanes >> i & 1u && !fits(circuit, lane))
+            bytes = bytes_needed(circuit, lane);
+        else if (!fits(circuit, lane))
+            continue;
+        if (!(lane->priorities & priorities) || bytes >= least)
+            continue;
+        least = bytes;
+        best = (int)i;
     }
     return best;
 }
@@ -40,7 +48,7 @@ int circuit_fit_check(const struct control *control, const struct circuit *circu
                       size_t bytes)
 {
     const struct control_lane *largest = &control->lanes[0];
-    if (find_smallest(control, circuit, UINT32_MAX) >= 0)
+    if (find_smallest(control, 0, circuit, UINT32_MAX) >= 0)
         return 0;
     for (uint32_t i = 1; i < control->header->lane_count; i++)
         if (control->lanes[i].slab_bytes > largest->slab_bytes)
@@ -53,11 +61,12 @@ int circuit_fit_check(const struct control *control, const struct circuit *circu
     return -EFBIG;
 }
 
-static int check_named(const struct control *control, uint32_t lane, const struct circuit *circuit,
-                       enum priority priority, char *why, size_t bytes)
+static int check_named(const struct circuits *circuits, uint32_t lane,
+                       const struct circuit *circuit, enum priority priority, char *why,
+                       size_t bytes)
 {
-    const struct control_lane *named = &control->lanes[lane];
-    if (!fits(circuit, named))
+    const struct control_lane *named = &circuits->control->lanes[lane];
+    if (!(circuits->auto_lanes >> lane & 1u) && !fits(circuit, named))
         snprintf(why, bytes, "the circuit needs %" PRIu64 " bytes, a slab of lane %s has %" PRIu64,
                  bytes_needed(circuit, named), named->name, named->slab_bytes);
     else if (!(named->priorities >> priority & 1u))
@@ -73,7 +82,7 @@ int circuits_choose_lane(const struct circuits *circuits, const struct circuit *
 {
     const struct control *control = circuits->control;
     if (!lane) {
-        int found = find_smallest(control, circuit, 1u << priority);
+        int found = find_smallest(control, circuits->auto_lanes, circuit, 1u << priority);
         if (found < 0)
             snprintf(why, bytes, "no lane that fits the circuit serves priority %s",
                      priority_name(priority));
@@ -81,7 +90,7 @@ int circuits_choose_lane(const struct circuits *circuits, const struct circuit *
     }
     for (uint32_t i = 0; i < control->header->lane_count; i++)
         if (strcmp(control->lanes[i].name, lane) == 0)
-            return check_named(control, i, circuit, priority, why, bytes);
+            return check_named(circuits, i, circuit, priority, why, bytes);
     snprintf(why, bytes, "there is no lane of that name");
     return -EINVAL;
 }

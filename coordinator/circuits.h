@@ -65,6 +65,7 @@ struct circuits {
     /* A version is no more. */
     void (*changed)(void *planner);
     void *planner;
+    uint32_t auto_lanes; /* bit i: lane i is planned for every circuit that serves */
     struct circuit_names names;
     struct compile compile;
     struct circuit_name *first_name;

@@ -251,6 +251,8 @@ int planner_start(struct planner *planner, struct event_base *base, struct clock
     circuits->admit = admit;
     circuits->changed = on_changed;
     circuits->planner = planner;
+    for (uint32_t i = 0; i < planner->config->lane_count; i++)
+        circuits->auto_lanes |= (uint32_t)!planner->config->lanes[i].size_bytes << i;
     error = draft_plan(planner, NULL, &draft);
     if (error)
         return explain(planner, &draft, why, bytes);
