@@ -49,7 +49,7 @@ static struct circuit_name *make_name(struct circuits *circuits, const char *nam
     if (!made)
         return NULL;
     snprintf(made->name, sizeof(made->name), "%s", name);
-    made->key_fd = -1;
+    made->key_fd = made->r1cs_fd = -1;
     made->next = circuits->first_name;
     circuits->first_name = made;
     circuits->name_count++;
@@ -60,9 +60,12 @@ static void drop_key(struct circuit_name *name)
 {
     if (name->key_fd >= 0)
         close(name->key_fd);
+    if (name->r1cs_fd >= 0)
+        close(name->r1cs_fd);
     free(name->key_path);
-    name->key_fd = -1;
-    name->key_path = NULL;
+    free(name->r1cs_path);
+    name->key_fd = name->r1cs_fd = -1;
+    name->key_path = name->r1cs_path = NULL;
     name->turn = 0;
 }
 
@@ -418,6 +421,8 @@ static void start_next(struct circuits *circuits)
     while (!circuits->compile.pid && (name = find_next(circuits))) {
         struct compile_job job = {.key_fd = name->key_fd,
                                   .key_path = name->key_path,
+                                  .r1cs_fd = name->r1cs_fd,
+                                  .r1cs_path = name->r1cs_path,
                                   .images_dir = circuits->names.images,
                                   .check_subgroups = name->check_subgroups};
         int error = compile_start(&circuits->compile, &job);
@@ -430,18 +435,22 @@ static void start_next(struct circuits *circuits)
 
 /* ---- from outside ---- */
 
-int circuits_add(struct circuits *circuits, const char *name, int key_fd, const char *key_path,
+int circuits_add(struct circuits *circuits, const char *name, const struct circuit_files *files,
                  int check_subgroups)
 {
     struct circuit_name *entry = make_name(circuits, name);
-    char *path = strdup(key_path);
-    if (!entry || !path) {
+    char *path = strdup(files->key_path),
+         *r1cs = files->r1cs_path ? strdup(files->r1cs_path) : NULL;
+    if (!entry || !path || (files->r1cs_path && !r1cs)) {
         free(path);
+        free(r1cs);
         return entry || circuits->name_count < CIRCUITS_MAX ? -ENOMEM : -ENOSPC;
     }
     drop_key(entry);
-    entry->key_fd = key_fd;
+    entry->key_fd = files->key_fd;
     entry->key_path = path;
+    entry->r1cs_fd = files->r1cs_fd;
+    entry->r1cs_path = r1cs;
     entry->check_subgroups = check_subgroups;
     entry->turn = ++circuits->turns;
     start_next(circuits);

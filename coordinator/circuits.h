@@ -44,9 +44,9 @@ struct circuit_name {
     struct circuit *current; /* NULL: none yet */
     struct circuit *pending; /* it serves once there are slabs for it; NULL: none */
     /* what waits to be compiled */
-    uint64_t turn; /* 0: nothing waits */
-    int key_fd;
-    char *key_path;
+    uint64_t turn;       /* 0: nothing waits */
+    int key_fd, r1cs_fd; /* -1: none */
+    char *key_path, *r1cs_path;
     int check_subgroups;
     int is_compiling;
     /* what became of the last */
@@ -86,8 +86,14 @@ void circuits_stop(struct circuits *circuits);
 void circuits_hold(struct circuits *circuits, const uint8_t *hash);
 const struct circuit *circuits_find_hash(const struct circuits *circuits, const uint8_t *hash);
 
-/* Takes key_fd over on success. 0, -ENOSPC, -ENOMEM. */
-int circuits_add(struct circuits *circuits, const char *name, int key_fd, const char *key_path,
+/* What a circuit is made of, opened for reading, with names for error texts. */
+struct circuit_files {
+    int key_fd, r1cs_fd; /* r1cs_fd -1 and r1cs_path NULL: none is given */
+    const char *key_path, *r1cs_path;
+};
+
+/* Takes the fds over on success. 0, -ENOSPC, -ENOMEM. */
+int circuits_add(struct circuits *circuits, const char *name, const struct circuit_files *files,
                  int check_subgroups);
 /* 0, -ENOENT, -EBUSY (jobs wait and not force; with it they still run to their end). */
 int circuits_remove(struct circuits *circuits, const char *name, int force);

@@ -23,6 +23,8 @@
 #define CHILD_NICE 10
 #define CHILD_KEY_FD 3
 #define CHILD_KEY_PATH "/proc/self/fd/3"
+#define CHILD_R1CS_FD 4
+#define CHILD_R1CS_PATH "/proc/self/fd/4"
 
 extern char **environ;
 
@@ -63,13 +65,14 @@ static void clean_up(struct compile *compile)
     compile->pid = 0;
 }
 
-/* The child knows the key as a fd's path; users know it by its own. */
-static void name_key(const struct compile *compile, const char *text, char *out, size_t bytes)
+/* The child knows its files as fds' paths; users know them by their own. */
+static void name_files(const struct compile *compile, const char *text, char *out, size_t bytes)
 {
-    const char *at = strstr(text, CHILD_KEY_PATH);
+    const char *key = strstr(text, CHILD_KEY_PATH), *r1cs = strstr(text, CHILD_R1CS_PATH);
+    const char *at = key ? key : r1cs;
     if (at)
-        snprintf(out, bytes, "%.*s%s%s", (int)(at - text), text, compile->key_path,
-                 at + strlen(CHILD_KEY_PATH));
+        snprintf(out, bytes, "%.*s%s%s", (int)(at - text), text,
+                 key ? compile->key_path : compile->r1cs_path, at + strlen(CHILD_KEY_PATH));
     else
         snprintf(out, bytes, "%s", text);
 }
@@ -91,7 +94,7 @@ static void finish_when_all_ended(struct compile *compile)
     int exit_code = compile->exit_code;
     if (exit_code < 0 || compile->out.fd >= 0 || compile->error.fd >= 0)
         return;
-    name_key(compile, last_line(compile->error.text), error, sizeof(error));
+    name_files(compile, last_line(compile->error.text), error, sizeof(error));
     snprintf(out, sizeof(out), "%s", compile->out.text);
     clean_up(compile);
     compile->done(compile->arg, exit_code, out, error);
@@ -182,16 +185,26 @@ static void set_signals(posix_spawnattr_t *attributes)
     posix_spawnattr_setflags(attributes, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
 }
 
+/* Behind the words that every compilation has. */
+static void add_options(char **arguments, const struct compile_job *job)
+{
+    while (*arguments)
+        arguments++;
+    if (job->check_subgroups)
+        *arguments++ = "--check-subgroups";
+    if (job->r1cs_fd < 0)
+        return;
+    *arguments++ = "--r1cs";
+    *arguments = CHILD_R1CS_PATH;
+}
+
 static int spawn(struct compile *compile, const struct compile_job *job, int out, int error)
 {
     char program[PATH_MAX];
-    char *arguments[] = {"synth-worker",
-                         "--compile",
-                         CHILD_KEY_PATH,
-                         "--images",
-                         (char *)(uintptr_t)job->images_dir,
-                         job->check_subgroups ? "--check-subgroups" : NULL,
-                         NULL};
+    char *arguments[] = {
+        "synth-worker", "--compile", CHILD_KEY_PATH, "--images", (char *)(uintptr_t)job->images_dir,
+        NULL,           NULL,        NULL,           NULL};
+    add_options(arguments, job);
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
     int failed = find_program(program, sizeof(program));
@@ -204,6 +217,8 @@ static int spawn(struct compile *compile, const struct compile_job *job, int out
     posix_spawn_file_actions_adddup2(&actions, out, 1);
     posix_spawn_file_actions_adddup2(&actions, error, 2);
     posix_spawn_file_actions_adddup2(&actions, job->key_fd, CHILD_KEY_FD);
+    if (job->r1cs_fd >= 0)
+        posix_spawn_file_actions_adddup2(&actions, job->r1cs_fd, CHILD_R1CS_FD);
     failed = posix_spawn(&compile->pid, program, &actions, &attributes, arguments, environ);
     posix_spawnattr_destroy(&attributes);
     posix_spawn_file_actions_destroy(&actions);
@@ -214,12 +229,17 @@ static int spawn_with_raised_fds(struct compile *compile, const struct compile_j
                                  int error)
 {
     struct compile_job raised = *job;
-    int high[3] = {raise_fd(out), raise_fd(error), raise_fd(job->key_fd)};
+    int has_r1cs = job->r1cs_fd >= 0;
+    int high[4] = {raise_fd(out), raise_fd(error), raise_fd(job->key_fd),
+                   has_r1cs ? raise_fd(job->r1cs_fd) : -1};
     int failed = high[0] < 0 || high[1] < 0 || high[2] < 0 ? -EMFILE : 0;
+    if (has_r1cs && high[3] < 0)
+        failed = -EMFILE;
     raised.key_fd = high[2];
+    raised.r1cs_fd = high[3];
     if (!failed)
         failed = spawn(compile, &raised, high[0], high[1]);
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < 4; i++)
         if (high[i] >= 0)
             close(high[i]);
     return failed;
@@ -241,6 +261,8 @@ int compile_start(struct compile *compile, const struct compile_job *job)
 {
     int out = -1, error = -1;
     snprintf(compile->key_path, sizeof(compile->key_path), "%s", job->key_path);
+    snprintf(compile->r1cs_path, sizeof(compile->r1cs_path), "%s",
+             job->r1cs_path ? job->r1cs_path : "");
     int failed = open_pipe(compile, &compile->out, &out);
     if (!failed)
         failed = open_pipe(compile, &compile->error, &error);

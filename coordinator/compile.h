@@ -1,6 +1,6 @@
 /*
  * A circuit image in the making: one child `synth-worker --compile`, at low priority, without any
- * of our fds but the key's. Hostile keys are parsed there and nowhere else.
+ * of our fds but the key's and the r1cs's. Hostile keys are parsed there and nowhere else.
  */
 #ifndef PAWL_COORDINATOR_COMPILE_H
 #define PAWL_COORDINATOR_COMPILE_H
@@ -19,6 +19,8 @@ struct event_base;
 struct compile_job {
     int key_fd;           /* the key, opened for reading; borrowed */
     const char *key_path; /* its name in error texts */
+    int r1cs_fd;          /* the circuit's constraints, likewise; -1: none are given */
+    const char *r1cs_path;
     const char *images_dir;
     int check_subgroups;
 };
@@ -41,7 +43,7 @@ struct compile {
     pid_t pid; /* 0: none runs */
     int pidfd;
     int exit_code; /* -1: it still runs */
-    char key_path[PATH_MAX];
+    char key_path[PATH_MAX], r1cs_path[PATH_MAX];
     struct event *exit_event;
     struct compile_stream out, error;
 };

@@ -20,6 +20,7 @@
 
 struct circuit_request {
     const char *zkey_path; /* the document's */
+    const char *r1cs_path; /* likewise; NULL: none is given */
     int check_subgroups;
 };
 
@@ -44,7 +45,11 @@ static int parse_field(struct http_call *call, struct circuit_request *request, 
     }
     if (json_is_null(value))
         return 0;
-    if (strcmp(key, "r1cs_path") == 0 || strcmp(key, "program_path") == 0)
+    if (strcmp(key, "r1cs_path") == 0) {
+        request->r1cs_path = json_string_value(value);
+        return request->r1cs_path ? 0 : refuse_field(call, key, "must be a path");
+    }
+    if (strcmp(key, "program_path") == 0)
         return refuse_field(call, key, "is not in this version: leave it out");
     return refuse_field(call, key, "is no field of a circuit");
 }
@@ -82,24 +87,57 @@ static void send_accepted(struct http_call *call)
     evbuffer_free(body);
 }
 
-static void add(struct http_call *call, const struct circuit_request *request)
+/* A fd, or -1 with the problem sent. */
+static int open_named(struct http_call *call, const char *field, const char *path)
 {
     char why[1024];
+    int fd = key_open(call->service->config, http_client_uid(call), path, why, sizeof(why));
+    if (fd < 0)
+        http_send_problem(call->request, 422, field, "%s", why);
+    return fd < 0 ? -1 : fd;
+}
+
+static void close_files(const struct circuit_files *files)
+{
+    if (files->key_fd >= 0)
+        close(files->key_fd);
+    if (files->r1cs_fd >= 0)
+        close(files->r1cs_fd);
+}
+
+static int open_files(struct http_call *call, const struct circuit_request *request,
+                      struct circuit_files *files)
+{
+    *files = (struct circuit_files){.key_fd = -1,
+                                    .r1cs_fd = -1,
+                                    .key_path = request->zkey_path,
+                                    .r1cs_path = request->r1cs_path};
+    files->key_fd = open_named(call, "zkey_path", request->zkey_path);
+    if (files->key_fd < 0)
+        return -EINVAL;
+    if (!request->r1cs_path)
+        return 0;
+    files->r1cs_fd = open_named(call, "r1cs_path", request->r1cs_path);
+    if (files->r1cs_fd >= 0)
+        return 0;
+    close_files(files);
+    return -EINVAL;
+}
+
+static void add(struct http_call *call, const struct circuit_request *request)
+{
+    struct circuit_files files;
     uint32_t uid = http_client_uid(call);
-    const struct config *config = call->service->config;
     /* Only who could write the image cache as well may have a key's subgroups taken on trust. */
     int check = request->check_subgroups || (uid != 0 && uid != geteuid());
-    int fd = key_open(config, uid, request->zkey_path, why, sizeof(why));
-    if (fd < 0) {
-        http_send_problem(call->request, 422, "zkey_path", "%s", why);
+    if (open_files(call, request, &files))
         return;
-    }
-    int error = circuits_add(call->service->circuits, call->segment, fd, request->zkey_path, check);
+    int error = circuits_add(call->service->circuits, call->segment, &files, check);
     if (!error) {
         send_accepted(call);
         return;
     }
-    close(fd);
+    close_files(&files);
     http_send_later(call->request, "%s",
                     error == -ENOSPC ? "there are too many circuits: remove one" : "no memory");
 }

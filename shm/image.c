@@ -36,7 +36,7 @@ static const char *bad_sizes(const struct image_header *header)
     if (header->public_count >= header->wires)
         return "public count";
     uint64_t domain = UINT64_C(1) << header->log2_domain;
-    if (header->rows_a > domain || header->rows_b > domain)
+    if (header->rows_a > domain || header->rows_b > domain || header->rows_c > domain)
         return "rows";
     if (slab_plan(&plan, header->wires, domain, 1) || plan.bytes != header->slab_bytes)
         return "slab bytes";
@@ -161,6 +161,9 @@ static const char *view_sections(struct image *image)
         return "matrix A";
     if (view_matrix(&image->b, header, IMAGE_B_ROW_START, header->rows_b))
         return "matrix B";
+    if (image_find(header, IMAGE_C_ROW_START, 0, 0, 0) &&
+        view_matrix(&image->c, header, IMAGE_C_ROW_START, header->rows_c))
+        return "matrix C";
     const struct image_section *table = image_find(header, IMAGE_NTT_TABLE, 0, 0, 0);
     if (table) {
         image->ntt_table = (const char *)header + table->offset;

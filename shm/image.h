@@ -1,6 +1,7 @@
 /*
  * The bytes of a circuit image: one file per proving key, made by `synth-worker --compile`, named
- * HASH.image after the SHA-256 of the key's bytes, mapped read-only by all. It is made aside,
+ * HASH.image after the SHA-256 of the key's bytes (and, where one is given, the r1cs's bytes behind
+ * them), mapped read-only by all. It is made aside,
  * synced and renamed: an image that is there is whole. What a reader indexes with was validated
  * when the image was made; the header and the sections' bounds are checked again at each mapping.
  */
@@ -11,7 +12,7 @@
 #include <stdint.h>
 
 #define IMAGE_MAGIC UINT64_C(0x31474d494c574150) /* "PAWLIMG1" */
-#define IMAGE_LAYOUT 2u
+#define IMAGE_LAYOUT 3u
 #define IMAGE_ALIGN 64u
 #define IMAGE_SECTIONS_MAX 48u
 #define IMAGE_HASH_BYTES 32u
@@ -43,6 +44,11 @@ enum image_tag {
     IMAGE_B_WIRE = 13,
     IMAGE_B_VALUE = 14,
     IMAGE_B_INDEX = 15,
+    /* C, in images made with an r1cs: then row i of A, B and C is constraint i, i < rows_c. */
+    IMAGE_C_ROW_START = 16,
+    IMAGE_C_WIRE = 17,
+    IMAGE_C_VALUE = 18,
+    IMAGE_C_INDEX = 19,
     IMAGE_NTT_TABLE = 20, /* optional: ntt_table_make's output for the domain */
 };
 
@@ -68,12 +74,14 @@ struct image_header {
     uint32_t log2_domain;
     uint32_t rows_a, rows_b; /* rows of the sparse matrices, at most the domain */
     uint32_t device_mib;     /* what the CPU device needs of its own for it, an estimate */
+    uint32_t rows_c;         /* constraints; 0 also where there is no C */
+    uint32_t reserved;
     uint64_t file_bytes;
     uint64_t slab_bytes; /* what a slab for this circuit needs, rows included */
     uint8_t hash[IMAGE_HASH_BYTES];
     struct image_section sections[IMAGE_SECTIONS_MAX];
 };
-_Static_assert(sizeof(struct image_header) == 96 + 32 * IMAGE_SECTIONS_MAX, "image header layout");
+_Static_assert(sizeof(struct image_header) == 104 + 32 * IMAGE_SECTIONS_MAX, "image header layout");
 
 /* One matrix of a mapped image; the arrays point into the mapping. */
 struct image_matrix {
@@ -97,6 +105,7 @@ struct image {
     uint64_t bytes;
     const void *verification, *ic, *points_a, *points_b1, *points_b2, *points_c, *points_h;
     struct image_matrix a, b;
+    struct image_matrix c; /* row_start NULL where the image has none */
     const void *ntt_table; /* NULL where the image has none */
     uint64_t ntt_table_bytes;
 };

@@ -12,14 +12,16 @@ struct complaint;
 struct parallel;
 
 struct compile_request {
-    const char *key_path; /* the zkey */
-    const char *images;   /* the folder of images, made where it is not there */
-    int check_subgroups;  /* an image without IMAGE_SUBGROUPS_CHECKED is made again */
+    const char *key_path;  /* the zkey */
+    const char *images;    /* the folder of images, made where it is not there */
+    int check_subgroups;   /* an image without IMAGE_SUBGROUPS_CHECKED is made again */
+    const char *r1cs_path; /* the circuit's constraints, or NULL */
 };
 
 struct compile_result {
     struct image_header header;
-    int cached; /* found, not made */
+    int cached;        /* found, not made */
+    uint32_t repeated; /* made, with this many combinations that list a wire twice */
 };
 
 /* 0, or -errno with the complaint set: EXIT_INPUT where the key is at fault, EXIT_MACHINE,
@@ -27,7 +29,7 @@ struct compile_result {
 int compile_key(const struct compile_request *request, struct parallel *parallel,
                 struct compile_result *result, struct complaint *complaint);
 /* One line of JSON about the result: hash, slab_bytes, curve, wires, public, domain, bytes, cached,
- * path. */
+ * path, and constraints where there is an r1cs. */
 void compile_print(FILE *out, const struct compile_request *request,
                    const struct compile_result *result);
 

@@ -5,6 +5,7 @@
 #include "synth-worker/fill.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <string.h>
 
 #include "kernels/curves.h"
@@ -17,6 +18,7 @@
 
 #define WITNESS_CHUNK 8192u /* values: 256 KiB, within the second-level cache */
 #define ROWS_CHUNK 4096u
+#define CHECK_CHUNK 256u /* three times 8 KiB of stack */
 
 struct filling {
     const struct fill_request *request;
@@ -78,11 +80,16 @@ static int fill_witness(struct filling *filling, uint8_t *digest, struct complai
     return status;
 }
 
+static struct sparse_matrix matrix_of(const struct image_matrix *from)
+{
+    return (struct sparse_matrix){from->rows,  from->row_start, from->wire,
+                                  from->value, from->index,     from->index_bytes};
+}
+
 static int fill_matrix(const struct filling *filling, const struct image_matrix *from,
                        const struct slab_section *section)
 {
-    const struct sparse_matrix matrix = {from->rows,  from->row_start, from->wire,
-                                         from->value, from->index,     from->index_bytes};
+    const struct sparse_matrix matrix = matrix_of(from);
     uint64_t *rows = section_at(filling, section);
     uint64_t domain = UINT64_C(1) << filling->request->image->header->log2_domain;
     for (uint64_t begin = 0; begin < domain; begin += ROWS_CHUNK) {
@@ -103,6 +110,51 @@ static int fill_rows(const struct filling *filling)
         return 0;
     int status = fill_matrix(filling, &request->image->a, &filling->plan.rows_a);
     return status ? status : fill_matrix(filling, &request->image->b, &filling->plan.rows_b);
+}
+
+/* Rows of one matrix: those in the slab, or evaluated into `room`. */
+static const uint64_t *rows_of(const struct filling *filling, const struct image_matrix *from,
+                               const struct slab_section *section, uint64_t begin, uint64_t end,
+                               uint64_t *room)
+{
+    if (section && filling->request->with_rows)
+        return section_at(filling, section) + begin * FR_WORDS;
+    const struct sparse_matrix matrix = matrix_of(from);
+    filling->curve->rows_evaluate(room, &matrix, filling->witness, begin, end);
+    return room;
+}
+
+/* The first row of begin .. end - 1 where a * b is not c, or end. */
+static uint64_t find_broken(const struct filling *filling, uint64_t begin, uint64_t end)
+{
+    uint64_t room[3][CHECK_CHUNK * FR_WORDS], product[FR_WORDS];
+    const struct image *image = filling->request->image;
+    const uint64_t *a = rows_of(filling, &image->a, &filling->plan.rows_a, begin, end, room[0]);
+    const uint64_t *b = rows_of(filling, &image->b, &filling->plan.rows_b, begin, end, room[1]);
+    const uint64_t *c = rows_of(filling, &image->c, NULL, begin, end, room[2]);
+    for (uint64_t i = 0; i < end - begin; i++) {
+        filling->curve->fr_multiply(product, a + i * FR_WORDS, b + i * FR_WORDS);
+        if (memcmp(product, c + i * FR_WORDS, sizeof product) != 0)
+            return begin + i;
+    }
+    return end;
+}
+
+static int check_constraints(const struct filling *filling, struct complaint *complaint)
+{
+    const struct fill_request *request = filling->request;
+    uint64_t rows = request->image->c.row_start ? request->image->c.rows : 0;
+    for (uint64_t begin = 0, end; begin < rows; begin = end) {
+        end = rows - begin < CHECK_CHUNK ? rows : begin + CHECK_CHUNK;
+        uint64_t broken = find_broken(filling, begin, end);
+        if (broken < end)
+            return complain_input(complaint, "%.700s: constraint %" PRIu64 " is not satisfied",
+                                  request->label, broken);
+        int status = pause_between(filling, FILL_ROWS);
+        if (status)
+            return status;
+    }
+    return 0;
 }
 
 static void seal(const struct filling *filling, const struct fill_result *result)
@@ -142,6 +194,8 @@ int fill_slab(const struct fill_request *request, struct fill_result *result,
     uint64_t witness_end_ns = worker_now_ns();
     if (!status)
         status = fill_rows(&filling);
+    if (!status)
+        status = check_constraints(&filling, complaint);
     if (status)
         return status;
     result->witness_ns = witness_end_ns - result->start_ns;

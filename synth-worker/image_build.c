@@ -18,12 +18,14 @@
 #include "synth-worker/complaint.h"
 #include "synth-worker/device_need.h"
 #include "synth-worker/points.h"
+#include "synth-worker/r1cs.h"
 #include "synth-worker/zkey.h"
 
 /* What an image of a key will be. */
 struct image_plan {
     struct zkey zkey;
     struct coefficient_counts counts;
+    struct r1cs r1cs;           /* row_start NULL: none was given */
     struct image_header header; /* whole but for IMAGE_SUBGROUPS_CHECKED */
 };
 
@@ -56,15 +58,31 @@ static void add_section(struct image_header *header, enum image_tag tag, uint64_
     header->file_bytes = align_up(header->file_bytes + bytes);
 }
 
+struct matrix_size {
+    uint32_t rows, entries, values, index_bytes;
+};
+
 static void add_matrix(struct image_header *header, enum image_tag row_start,
-                       const struct coefficient_counts *counts, unsigned matrix)
+                       struct matrix_size size)
 {
-    uint64_t entries = counts->entries[matrix], values = coefficients_values(counts, matrix);
-    add_section(header, row_start, ((uint64_t)counts->rows[matrix] + 1) * sizeof(uint32_t));
-    add_section(header, row_start + 1, entries * sizeof(uint32_t));
-    add_section(header, row_start + 2, values * FR_WORDS * sizeof(uint64_t));
-    if (counts->index_bytes[matrix])
-        add_section(header, row_start + 3, entries * counts->index_bytes[matrix]);
+    add_section(header, row_start, ((uint64_t)size.rows + 1) * sizeof(uint32_t));
+    add_section(header, row_start + 1, (uint64_t)size.entries * sizeof(uint32_t));
+    add_section(header, row_start + 2, (uint64_t)size.values * FR_WORDS * sizeof(uint64_t));
+    if (size.index_bytes)
+        add_section(header, row_start + 3, (uint64_t)size.entries * size.index_bytes);
+}
+
+/* A is matrix 0 of the key, B matrix 1 */
+static struct matrix_size size_of_matrix(const struct coefficient_counts *counts, unsigned matrix)
+{
+    return (struct matrix_size){counts->rows[matrix], counts->entries[matrix],
+                                coefficients_values(counts, matrix), counts->index_bytes[matrix]};
+}
+
+static struct matrix_size size_of_c(const struct r1cs *r1cs)
+{
+    return (struct matrix_size){r1cs->constraints, r1cs->row_start[r1cs->constraints],
+                                r1cs_values(r1cs), r1cs->index_bytes};
 }
 
 /* All sums stay far below 2^64: each section is no longer than four times the key's. */
@@ -78,8 +96,10 @@ static void lay_out(struct image_plan *plan)
         add_section(header, point_sections[i].to,
                     zkey_point_count(zkey, point_sections[i].from) *
                         zkey_point_bytes(zkey, point_sections[i].from));
-    add_matrix(header, IMAGE_A_ROW_START, &plan->counts, 0);
-    add_matrix(header, IMAGE_B_ROW_START, &plan->counts, 1);
+    add_matrix(header, IMAGE_A_ROW_START, size_of_matrix(&plan->counts, 0));
+    add_matrix(header, IMAGE_B_ROW_START, size_of_matrix(&plan->counts, 1));
+    if (plan->r1cs.row_start)
+        add_matrix(header, IMAGE_C_ROW_START, size_of_c(&plan->r1cs));
 }
 
 static int fill_header(struct image_plan *plan, const uint8_t *hash, struct complaint *complaint)
@@ -99,6 +119,7 @@ static int fill_header(struct image_plan *plan, const uint8_t *hash, struct comp
         .log2_domain = zkey->log2_domain,
         .rows_a = plan->counts.rows[0],
         .rows_b = plan->counts.rows[1],
+        .rows_c = plan->r1cs.constraints,
         .device_mib = device_need_mib(zkey->curve, zkey->wires, zkey->public_count + UINT64_C(1),
                                       zkey->log2_domain),
         .slab_bytes = slab.bytes,
@@ -109,17 +130,21 @@ static int fill_header(struct image_plan *plan, const uint8_t *hash, struct comp
 }
 
 /*
- * Checks the key's structure (sections, lengths, coefficients) and lays the image out. `key` is in
- * memory (source.bytes) and must outlive the plan; `hash` is the SHA-256 of its bytes. 0 or -errno.
+ * Checks the key's structure (sections, lengths, coefficients) and lays the image out. `key` and
+ * `r1cs` (or NULL) are in memory (source.bytes) and must outlive the plan; `hash` is the SHA-256 of
+ * their bytes. 0 or -errno.
  */
 static int make_plan(struct image_plan *plan, const struct binfile_source *key,
-                     const uint8_t hash[IMAGE_HASH_BYTES], struct complaint *complaint)
+                     const struct binfile_source *r1cs, const uint8_t hash[IMAGE_HASH_BYTES],
+                     struct complaint *complaint)
 {
     int status = zkey_open(&plan->zkey, key, complaint);
     if (!status)
         status = zkey_check_sections(&plan->zkey, complaint);
     if (!status)
         status = coefficients_count(&plan->zkey, &plan->counts, complaint);
+    if (!status && r1cs)
+        status = r1cs_read(&plan->r1cs, r1cs, &plan->zkey, complaint);
     if (!status)
         status = fill_header(plan, hash, complaint);
     return status;
@@ -172,17 +197,42 @@ static int check_subgroups(const struct image_plan *plan, void *out, struct para
     return status;
 }
 
-static void place_matrices(struct image_plan *plan, void *out)
+static struct coefficient_matrix matrix_at(const struct image_plan *plan, void *out,
+                                           enum image_tag row_start, uint32_t index_bytes)
 {
-    struct coefficient_matrix matrix[2];
-    for (unsigned m = 0; m < 2; m++) {
-        enum image_tag tag = m ? IMAGE_B_ROW_START : IMAGE_A_ROW_START;
-        matrix[m].row_start = section_at(plan, out, tag);
-        matrix[m].wire = section_at(plan, out, tag + 1);
-        matrix[m].value = section_at(plan, out, tag + 2);
-        matrix[m].index = plan->counts.index_bytes[m] ? section_at(plan, out, tag + 3) : NULL;
-    }
-    coefficients_place(&plan->zkey, &plan->counts, matrix);
+    return (struct coefficient_matrix){
+        .row_start = section_at(plan, out, row_start),
+        .wire = section_at(plan, out, row_start + 1),
+        .value = section_at(plan, out, row_start + 2),
+        .index = index_bytes ? section_at(plan, out, row_start + 3) : NULL,
+    };
+}
+
+static struct sparse_matrix view_of(const struct coefficient_matrix *matrix,
+                                    const struct coefficient_counts *counts, unsigned which)
+{
+    return (struct sparse_matrix){.rows = counts->rows[which],
+                                  .row_start = matrix->row_start,
+                                  .wire = matrix->wire,
+                                  .value = (const uint64_t(*)[FR_WORDS])matrix->value,
+                                  .index = matrix->index,
+                                  .index_bytes = counts->index_bytes[which]};
+}
+
+static int place_matrices(struct image_plan *plan, void *out, struct complaint *complaint)
+{
+    struct coefficient_counts *counts = &plan->counts;
+    struct coefficient_matrix matrix[2] = {
+        matrix_at(plan, out, IMAGE_A_ROW_START, counts->index_bytes[0]),
+        matrix_at(plan, out, IMAGE_B_ROW_START, counts->index_bytes[1])};
+    coefficients_place(&plan->zkey, counts, matrix);
+    if (!plan->r1cs.row_start)
+        return 0;
+    struct coefficient_matrix c = matrix_at(plan, out, IMAGE_C_ROW_START, plan->r1cs.index_bytes);
+    struct sparse_matrix view_a = view_of(&matrix[0], counts, 0);
+    struct sparse_matrix view_b = view_of(&matrix[1], counts, 1);
+    r1cs_place(&plan->r1cs, &c);
+    return r1cs_compare(&plan->r1cs, &view_a, &view_b, complaint);
 }
 
 /*
@@ -200,7 +250,9 @@ static int build(struct image_plan *plan, void *out, int subgroups, struct paral
         return status;
     memcpy(section_at(plan, out, IMAGE_VERIFICATION), plan->zkey.constants,
            image_find(&plan->header, IMAGE_VERIFICATION, 0, 0, 0)->bytes);
-    place_matrices(plan, out);
+    status = place_matrices(plan, out, complaint);
+    if (status)
+        return status;
     struct image_header *header = out;
     *header = plan->header;
     header->flags = subgroups ? IMAGE_SUBGROUPS_CHECKED : 0;
@@ -229,14 +281,26 @@ static int build_mapped(int fd, struct image_plan *plan, int subgroups, struct p
     return status;
 }
 
+int image_build_file_r1cs(int fd, const struct binfile_source *key,
+                          const struct binfile_source *r1cs, const uint8_t hash[IMAGE_HASH_BYTES],
+                          int subgroups, struct parallel *parallel, struct image_header *header,
+                          uint32_t *repeated, struct complaint *complaint)
+{
+    struct image_plan plan = {.counts = {.entries = {0}}};
+    int status = make_plan(&plan, key, r1cs, hash, complaint);
+    if (!status)
+        status = build_mapped(fd, &plan, subgroups, parallel, header, complaint);
+    *repeated = plan.r1cs.repeated;
+    r1cs_free(&plan.r1cs);
+    coefficients_free(&plan.counts);
+    return status;
+}
+
 int image_build_file(int fd, const struct binfile_source *key, const uint8_t hash[IMAGE_HASH_BYTES],
                      int subgroups, struct parallel *parallel, struct image_header *header,
                      struct complaint *complaint)
 {
-    struct image_plan plan = {.counts = {.entries = {0}}};
-    int status = make_plan(&plan, key, hash, complaint);
-    if (!status)
-        status = build_mapped(fd, &plan, subgroups, parallel, header, complaint);
-    coefficients_free(&plan.counts);
-    return status;
+    uint32_t none;
+    return image_build_file_r1cs(fd, key, NULL, hash, subgroups, parallel, header, &none,
+                                 complaint);
 }

@@ -24,4 +24,14 @@ int image_build_file(int fd, const struct binfile_source *key, const uint8_t has
                      int subgroups, struct parallel *parallel, struct image_header *header,
                      struct complaint *complaint);
 
+/*
+ * The same with the constraints of the circuit: the image gets C, and the key's A and B must be the
+ * r1cs's. `r1cs` is in memory as well, or NULL; *repeated gets the number of combinations that list
+ * a wire twice.
+ */
+int image_build_file_r1cs(int fd, const struct binfile_source *key,
+                          const struct binfile_source *r1cs, const uint8_t hash[IMAGE_HASH_BYTES],
+                          int subgroups, struct parallel *parallel, struct image_header *header,
+                          uint32_t *repeated, struct complaint *complaint);
+
 #endif

@@ -23,15 +23,18 @@
 
 static const char usage[] =
     "usage: synth-worker --socket PATH | --config FILE\n"
-    "       synth-worker --compile KEY.zkey --images DIR [--check-subgroups]\n"
+    "       synth-worker --compile KEY.zkey --images DIR [--r1cs FILE]\n"
+    "                    [--check-subgroups]\n"
     "       synth-worker --export-vkey KEY.zkey\n"
     "       synth-worker --help | --version\n"
     "\n"
     "Fills slabs for the coordinator at the socket (by default $PAWL_SOCKET, else\n"
     "/run/pawl/pawl.sock or $XDG_RUNTIME_DIR/pawl.sock), until it is told to leave or SIGTERM\n"
     "comes. --compile makes the circuit image of a proving key in DIR and prints a line of JSON;\n"
-    "with --check-subgroups it also checks that all points are in their subgroups. --export-vkey\n"
-    "prints the verification key as snarkjs exports it.\n"
+    "with --r1cs the image has the circuit's constraints as well, so that a witness that breaks "
+    "one\n"
+    "is refused by its number; with --check-subgroups all points are checked to be in their\n"
+    "subgroups. --export-vkey prints the verification key as snarkjs exports it.\n"
     "\n"
     "Exit: 0 done or drained; 1 the key is at fault; 64 usage; 69 no coordinator; 70 our fault;\n"
     "71 a limit of the machine; 73 an output cannot be written; 75 the coordinator went away.\n";
@@ -64,17 +67,21 @@ static int finish_output(void)
 
 static int run_compile(const struct options *options)
 {
-    struct compile_request request = {options->compile, options->images, options->check_subgroups};
+    struct compile_request request = {options->compile, options->images, options->check_subgroups,
+                                      options->r1cs};
     struct compile_result result;
     struct complaint complaint;
     struct parallel parallel;
-    if (options->r1cs)
-        return usage_error("--r1cs: an r1cs is not read by this version");
     if (!options->images)
         return usage_error("--compile needs --images DIR");
     threads_init(&parallel, 0);
     if (compile_key(&request, &parallel, &result, &complaint))
         return say(&complaint);
+    if (result.repeated)
+        fprintf(
+            stderr,
+            "synth-worker: %s: %u combinations list a wire twice; the coefficients are summed\n",
+            options->r1cs, result.repeated);
     compile_print(stdout, &request, &result);
     return finish_output();
 }

@@ -46,19 +46,29 @@ static json_t *find(const json_t *answer, const char *name)
     return NULL;
 }
 
-static int put(struct service *service, const char *name, const char *key_path)
+/* The body's field with the file's full path, which the service opens itself. 0 or an exit code. */
+static int add_path(json_t *body, const char *field, const char *file)
 {
-    char path[512], full[PATH_MAX];
-    json_t *answer, *body;
-    int code = circuit_path(path, sizeof(path), name);
-    if (code)
-        return code;
-    if (!realpath(key_path, full))
-        return say_error(EXIT_INPUT, "cannot read %s: %s", key_path, strerror(errno));
-    body = json_pack("{s:s}", "zkey_path", full);
-    if (!body)
+    char full[PATH_MAX];
+    if (!realpath(file, full))
+        return say_error(EXIT_INPUT, "cannot read %s: %s", file, strerror(errno));
+    if (json_object_set_new(body, field, json_string(full)))
         return say_error(EXIT_USAGE_ERROR, "the file's name is not UTF-8: %s", full);
-    code = service_call(service, "PUT", path, body, &answer);
+    return 0;
+}
+
+static int put(struct service *service, const char *name, const char *key_path,
+               const char *r1cs_path)
+{
+    char path[512];
+    json_t *answer = NULL, *body = json_object();
+    int code = circuit_path(path, sizeof(path), name);
+    if (!code)
+        code = add_path(body, "zkey_path", key_path);
+    if (!code && r1cs_path)
+        code = add_path(body, "r1cs_path", r1cs_path);
+    if (!code)
+        code = service_call(service, "PUT", path, body, &answer);
     json_decref(body);
     json_decref(answer);
     return code;
@@ -92,9 +102,10 @@ static int look(struct service *service, const char *name, json_t **circuit)
     return code;
 }
 
-int circuits_add(struct service *service, const char *name, const char *key_path, json_t **circuit)
+int circuits_add(struct service *service, const char *name, const char *key_path,
+                 const char *r1cs_path, json_t **circuit)
 {
-    int code = put(service, name, key_path);
+    int code = put(service, name, key_path, r1cs_path);
     if (code)
         return code;
     for (int ms = 2;; ms = ms * 2 < PAUSE_MS_MAX ? ms * 2 : PAUSE_MS_MAX) {
@@ -114,7 +125,8 @@ int command_circuit_add(const struct arguments *arguments)
     int code = service_open(&service, arguments);
     if (code)
         return code;
-    code = circuits_add(&service, arguments->positional[0], arguments->positional[1], &circuit);
+    code = circuits_add(&service, arguments->positional[0], arguments->positional[1],
+                        options_value(arguments, "--r1cs"), &circuit);
     progress_clear();
     if (!code && options_value(arguments, "--json"))
         code = say_json(circuit);

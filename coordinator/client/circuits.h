@@ -13,6 +13,7 @@ struct service;
  * entry of the status in *circuit (owned by the caller; circuit may be NULL), else an exit code
  * having said why.
  */
-int circuits_add(struct service *service, const char *name, const char *key_path, json_t **circuit);
+int circuits_add(struct service *service, const char *name, const char *key_path,
+                 const char *r1cs_path, json_t **circuit);
 
 #endif

@@ -116,7 +116,7 @@ static int prove_by_service(const struct arguments *arguments, int witness_fd)
         code = service_open(&service, arguments);
     if (code)
         return code;
-    code = circuits_add(&service, name, arguments->positional[KEY], NULL);
+    code = circuits_add(&service, name, arguments->positional[KEY], NULL, NULL);
     if (!code)
         code = prove_with(&service, name, arguments, witness_fd, 1, &job);
     progress_clear();

@@ -22,11 +22,13 @@ static const struct option_spec prove_options[] = {
     JSON_OPTION,
     END};
 static const struct option_spec json_option[] = {JSON_OPTION, END};
-static const struct option_spec add_options[] = {{"--r1cs", OPTION_LATER, NULL, NULL},
-                                                 {"--program", OPTION_LATER, NULL, NULL},
-                                                 SERVICE_OPTIONS,
-                                                 JSON_OPTION,
-                                                 END};
+static const struct option_spec add_options[] = {
+    {"--r1cs", OPTION_VALUE, "FILE",
+     "the constraints: a witness that breaks one is refused by its number"},
+    {"--program", OPTION_LATER, NULL, NULL},
+    SERVICE_OPTIONS,
+    JSON_OPTION,
+    END};
 static const struct option_spec remove_options[] = {
     {"--force", OPTION_FLAG, NULL, "also with jobs waiting for it"},
     SERVICE_OPTIONS,

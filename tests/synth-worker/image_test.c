@@ -44,7 +44,8 @@ static int remove_folder(void **state)
 static int compile_path(const char *path, int subgroups, struct compile_result *result,
                         struct complaint *complaint)
 {
-    const struct compile_request request = {path, images, subgroups};
+    const struct compile_request request = {
+        .key_path = path, .images = images, .check_subgroups = subgroups};
     return compile_key(&request, &parallel_serial, result, complaint);
 }
 
@@ -435,7 +436,7 @@ static void test_a_folder_that_cannot_be(void **state)
 
 static void test_the_line_that_is_printed(void **state)
 {
-    const struct compile_request request = {"k", "/tmp/a \"b\"\\\n", 0};
+    const struct compile_request request = {.key_path = "k", .images = "/tmp/a \"b\"\\\n"};
     struct compile_result result = {.header = {.curve = CURVE_BLS12381,
                                                .wires = 5,
                                                .public_count = 3,
@@ -449,10 +450,11 @@ static void test_the_line_that_is_printed(void **state)
     compile_print(out, &request, &result);
     fclose(out);
     assert_string_equal(
-        text, "{\"hash\":\"0000000000000000000000000000000000000000000000000000000000000000\","
-              "\"slab_bytes\":8192,\"curve\":\"bls12381\",\"wires\":5,\"public\":3,\"domain\":8,"
-              "\"bytes\":6336,\"cached\":false,\"path\":\"/tmp/a \\\"b\\\"\\\\\\u000a/"
-              "0000000000000000000000000000000000000000000000000000000000000000.image\"}\n");
+        text,
+        "{\"hash\":\"0000000000000000000000000000000000000000000000000000000000000000\","
+        "\"slab_bytes\":8192,\"curve\":\"bls12381\",\"wires\":5,\"public\":3,\"domain\":8,"
+        "\"bytes\":6336,\"device_bytes\":0,\"cached\":false,\"path\":\"/tmp/a \\\"b\\\"\\\\\\u000a/"
+        "0000000000000000000000000000000000000000000000000000000000000000.image\"}\n");
     free(text);
 }
 
