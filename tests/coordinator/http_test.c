@@ -352,8 +352,8 @@ static void circuits_come_and_go(void **state)
                  {"/v1/circuits/d", "x", NULL, 400},
                  {"/v1/circuits/d", "{\"zkey_path\": \"key.zkey\"}", "zkey_path", 422},
                  {"/v1/circuits/d", "{\"zkey_path\": \"/no/such\"}", "zkey_path", 422},
-                 {"/v1/circuits/d", "{\"r1cs_path\": \"/x\"}", "r1cs_path", 422},
-                 {"/v1/circuits/d", "{\"program_path\": \"/x\"}", "program_path", 422},
+                 {"/v1/circuits/d", "{\"r1cs_path\": 7}", "r1cs_path", 422},
+                 {"/v1/circuits/d", "{\"program_path\": 7}", "program_path", 422},
                  {"/v1/circuits/d", "{\"colour\": 1}", "colour", 422}};
     for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
         expect_problem(&rig, "PUT", wrong[i].path, wrong[i].body, wrong[i].status, wrong[i].field);
