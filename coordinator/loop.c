@@ -28,7 +28,7 @@ static int is_idle(const struct loop *loop)
     struct store_counts counts;
     loop->service.store->counts(loop->service.store, &counts);
     return counts.queued + counts.running + counts.uncommitted == 0 &&
-           dispatch_tasks(loop->service.dispatch) == 0;
+           loop->service.accepting == 0 && dispatch_tasks(loop->service.dispatch) == 0;
 }
 
 static void begin_drain(struct loop *loop)
