@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/random.h>
 
+#include "kernels/point_checks.h"
 #include "kernels/ranges.h"
 #include "shm/program.h"
 #include "synth-worker/complaint.h"
@@ -52,11 +53,10 @@ static void note_wrong(struct check_work *work, uint64_t index)
 static void check_piece(void *arg, size_t begin, size_t end)
 {
     struct check_work *work = arg;
-    for (size_t i = begin; i < end; i++)
-        if (check_one(work->array, i) != POINT_OK) {
-            note_wrong(work, i);
-            return;
-        }
+    const struct point_array *array = work->array;
+    size_t fine = point_checks_run(array->curve, array->group, point_at(array, begin), end - begin);
+    if (fine < end - begin)
+        note_wrong(work, begin + fine);
 }
 
 int points_check(const struct point_array *array, struct parallel *parallel,

@@ -10,6 +10,7 @@ derivations are asserted, so a typo in a parameter does not get into a header.
 """
 import os
 import sys
+from math import gcd
 
 
 class Fq2:
@@ -40,6 +41,21 @@ class Fq2:
         return Fq2(self.q, self.c0 * n, -self.c1 * n)
 
 
+def psi_norm(f, t, q):
+    """f(psi) f(psi-bar) for psi^2 - t psi + q = 0, f's coefficients from the lowest"""
+    a, b = 0, 0  # a + b psi
+    for c in reversed(f):
+        a, b = c - b * q, a + b * t
+    return a * a + a * b * t + b * b * q
+
+
+def assert_psi_decides(f, t, q, r, cofactor):
+    """f(psi) is zero on the subgroup of order r of the twist, and on no other point: a point that
+    it takes to infinity has an order that divides the norm, and the cofactor's part is excluded"""
+    norm = psi_norm(f, t, q)
+    assert norm % r == 0 and gcd(norm, cofactor) == 1 and cofactor % r
+
+
 def bn254():
     x = 4965661367192848881
     q = 36 * x**4 + 36 * x**3 + 24 * x**2 + 6 * x + 1
@@ -54,6 +70,8 @@ def bn254():
          6 * x + 6 * x**2 + 12 * x**3, -1 + 4 * x + 6 * x**2 + 12 * x**3]
     hard = 2 * x * (6 * x**2 + 3 * x + 1) * ((q**4 - q**2 + 1) // r)
     assert sum(c * q**i for i, c in enumerate(l)) == hard
+    # the subgroup check of curve/endomorphism.h: x + 1 + x psi + x psi^2 - 2x psi^3
+    assert_psi_decides([x + 1, x, x, -2 * x], 6 * x**2 + 1, q, r, 2 * q - r)
     return dict(name="bn254", x=x, q=q, r=r, b=3, xi=9, twist_divides=True, loop=6 * x + 2,
                 g1=[1, 2], g2=g2, limbs=4, g1_cofactor_is_one=1)
 
@@ -78,6 +96,10 @@ def bls12381():
             "267492ab572e99ab3f370d275cec1da1aaa9075ff05f79be", 16)]
     # the hard part of Hayashida, Hayasaka, Teruya: 3 (q^4 - q^2 + 1)/r
     assert (x - 1)**2 * (x + q) * (x**2 + q**2 - 1) + 3 == 3 * ((q**4 - q**2 + 1) // r)
+    # the subgroup checks of curve/endomorphism.h: psi - x; and phi + x^2 has the norm r
+    cofactor = (x**8 - 4 * x**7 + 5 * x**6 - 4 * x**4 + 6 * x**3 - 4 * x**2 - 4 * x + 13) // 9
+    assert_psi_decides([-x, 1], x + 1, q, r, cofactor)
+    assert r == x**4 - x**2 + 1
     return dict(name="bls12381", x=x, q=q, r=r, b=4, xi=1, twist_divides=False, loop=-x,
                 g1=g1, g2=g2, limbs=6, g1_cofactor_is_one=0)
 
