@@ -43,6 +43,7 @@ static int read_file(struct binfile_source *out, const struct key_file *from, st
         return complain_system(complaint, EXIT_MACHINE, errno,
                                "%.700s: no memory for its %" PRIu64 " bytes", from->name,
                                file.size);
+    madvise(bytes, file.size, MADV_HUGEPAGE); /* a wish: a hundredth of the page faults */
     *out = (struct binfile_source){.bytes = bytes, .fd = -1, .size = file.size, .name = from->name};
     return read_hashing(&file, bytes, hash, complaint);
 }
