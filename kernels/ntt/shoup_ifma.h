@@ -129,8 +129,8 @@ VECTOR_INLINE void shoup_mul_from(struct fr_x8 *out, const struct fr_x8 *start,
 {
     struct fr_x8 q, complement, acc = *start;
     fr_x8_broadcast_limbs(&complement, fr_complement_52);
-    shoup_quotient(&q, v, &constant->q);
     shoup_add_low(&acc, v, &constant->w);
+    shoup_quotient(&q, v, &constant->q);
     shoup_add_low(&acc, &q, &complement);
     *out = acc;
 }
