@@ -12,14 +12,13 @@
 #include <unistd.h>
 
 #include "coordinator/circuit_fit.h"
+#include "coordinator/circuit_version.h"
 #include "coordinator/config.h"
 #include "coordinator/lane_plan.h"
 #include "coordinator/memory.h"
 #include "coordinator/store.h"
 #include "coordinator/workers.h"
-#include "shm/image.h"
 #include "shm/program.h"
-#include "shm/slab.h"
 
 #define ERROR_TEXT_BYTES 2048
 
@@ -49,38 +48,38 @@ static struct circuit_name *make_name(struct circuits *circuits, const char *nam
     if (!made)
         return NULL;
     snprintf(made->name, sizeof(made->name), "%s", name);
-    made->key_fd = made->r1cs_fd = -1;
+    made->key_fd = made->r1cs_fd = made->program_fd = made->program_data_fd = -1;
     made->next = circuits->first_name;
     circuits->first_name = made;
     circuits->name_count++;
     return made;
 }
 
-static void drop_key(struct circuit_name *name)
+static void drop_files(struct circuit_name *name)
 {
-    if (name->key_fd >= 0)
-        close(name->key_fd);
-    if (name->r1cs_fd >= 0)
-        close(name->r1cs_fd);
+    int *fds[] = {&name->key_fd, &name->r1cs_fd, &name->program_fd, &name->program_data_fd};
+    for (size_t i = 0; i < sizeof(fds) / sizeof(fds[0]); i++) {
+        if (*fds[i] >= 0)
+            close(*fds[i]);
+        *fds[i] = -1;
+    }
     free(name->key_path);
     free(name->r1cs_path);
-    name->key_fd = name->r1cs_fd = -1;
-    name->key_path = name->r1cs_path = NULL;
+    free(name->program_path);
+    name->key_path = name->r1cs_path = name->program_path = NULL;
     name->turn = 0;
 }
-
-static void free_version(struct circuit *circuit);
 
 static void set_pending(struct circuit_name *name, struct circuit *circuit)
 {
     if (name->pending)
-        free_version(name->pending);
+        circuit_version_free(name->pending);
     name->pending = circuit;
 }
 
 static void free_name(struct circuit_name *name)
 {
-    drop_key(name);
+    drop_files(name);
     set_pending(name, NULL);
     free(name->error);
     free(name);
@@ -121,6 +120,12 @@ int circuits_image(const struct circuits *circuits, uint32_t number)
     return circuit ? circuit->image_fd : -1;
 }
 
+int circuits_program(const struct circuits *circuits, uint32_t number)
+{
+    const struct circuit *circuit = find_number(circuits, number);
+    return circuit ? circuit->program_fd : -1;
+}
+
 uint64_t circuits_image_bytes(const struct circuits *circuits)
 {
     uint64_t bytes = 0;
@@ -153,59 +158,6 @@ void circuits_needs(const struct circuits *circuits, const struct circuit *more,
         add_needs(more, slabs, memory);
 }
 
-/* Reads what the image says of itself. 0 or -errno with *what. */
-static int read_image(struct circuit *circuit, const char **what)
-{
-    struct image image;
-    struct slab_plan plan;
-    int error = image_map(&image, circuit->image_fd, what);
-    if (error)
-        return error;
-    const struct image_header *header = image.header;
-    *what = "hash";
-    error = memcmp(header->hash, circuit->hash, HASH_BYTES) == 0 ? 0 : -EBADMSG;
-    circuit->curve = header->curve;
-    circuit->wires = header->wires;
-    circuit->public_count = header->public_count;
-    circuit->domain = UINT64_C(1) << (header->log2_domain & 63);
-    circuit->bytes = header->file_bytes;
-    circuit->slab_bytes = header->slab_bytes;
-    circuit->device_bytes = (uint64_t)header->device_mib << 20;
-    image_unmap(&image);
-    if (error)
-        return error;
-    *what = "size";
-    error = slab_plan(&plan, circuit->wires, circuit->domain, 0);
-    circuit->slab_bytes_without_rows = plan.bytes;
-    return error;
-}
-
-static void free_version(struct circuit *circuit)
-{
-    if (circuit->image_fd >= 0)
-        close(circuit->image_fd);
-    free(circuit);
-}
-
-/* Opens and checks the image with that hash; NULL with a text in why. */
-static struct circuit *open_version(struct circuits *circuits, const uint8_t *hash, char *why,
-                                    size_t bytes)
-{
-    struct circuit *circuit = calloc(1, sizeof(*circuit));
-    const char *what = "image";
-    if (!circuit)
-        return NULL;
-    memcpy(circuit->hash, hash, HASH_BYTES);
-    circuit->image_fd = circuit_names_open_image(&circuits->names, hash);
-    int error = circuit->image_fd < 0 ? circuit->image_fd : read_image(circuit, &what);
-    if (!error)
-        return circuit;
-    snprintf(why, bytes, "its image cannot be used (%s: %s): add the circuit again", what,
-             strerror(-error));
-    free_version(circuit);
-    return NULL;
-}
-
 /* The name leads to the version from now on; jobs keep the one before. */
 static void adopt(struct circuits *circuits, struct circuit_name *name, struct circuit *circuit)
 {
@@ -220,28 +172,26 @@ static void adopt(struct circuits *circuits, struct circuit_name *name, struct c
 
 /* ---- versions of kept jobs ---- */
 
-static struct circuit *find_hash(const struct circuits *circuits, const uint8_t *hash)
+static struct circuit *open_version(const struct circuits *circuits, const uint8_t *hash,
+                                    const char *program, char *why, size_t bytes)
 {
-    for (struct circuit *at = circuits->first; at; at = at->next)
-        if (memcmp(at->hash, hash, HASH_BYTES) == 0)
-            return at;
-    return NULL;
+    return circuit_version_open(&circuits->names, &circuits->programs, hash, program, why, bytes);
 }
 
-static int is_pending(const struct circuits *circuits, const uint8_t *hash)
+static int is_pending(const struct circuits *circuits, const uint8_t *hash, const char *program)
 {
     for (const struct circuit_name *at = circuits->first_name; at; at = at->next)
-        if (at->pending && memcmp(at->pending->hash, hash, HASH_BYTES) == 0)
+        if (at->pending && circuit_version_is(at->pending, hash, program))
             return 1;
     return 0;
 }
 
-void circuits_hold(struct circuits *circuits, const uint8_t *hash)
+void circuits_hold(struct circuits *circuits, const uint8_t *hash, const char *program)
 {
-    char why[ERROR_TEXT_BYTES] = "no memory";
+    char why[ERROR_TEXT_BYTES];
     struct circuit *circuit = NULL;
-    if (!find_hash(circuits, hash) && !is_pending(circuits, hash))
-        circuit = open_version(circuits, hash, why, sizeof(why));
+    if (!circuits_find_version(circuits, hash, program) && !is_pending(circuits, hash, program))
+        circuit = open_version(circuits, hash, program, why, sizeof(why));
     if (!circuit)
         return;
     circuit->number = ++circuits->numbers;
@@ -249,9 +199,13 @@ void circuits_hold(struct circuits *circuits, const uint8_t *hash)
     circuits->first = circuit;
 }
 
-const struct circuit *circuits_find_hash(const struct circuits *circuits, const uint8_t *hash)
+const struct circuit *circuits_find_version(const struct circuits *circuits, const uint8_t *hash,
+                                            const char *program)
 {
-    return find_hash(circuits, hash);
+    for (const struct circuit *at = circuits->first; at; at = at->next)
+        if (circuit_version_is(at, hash, program))
+            return at;
+    return NULL;
 }
 
 static int hash_is_used(const struct circuits *circuits, const uint8_t *hash)
@@ -266,7 +220,29 @@ static void forget_version(struct circuits *circuits, struct circuit *circuit)
 {
     if (!hash_is_used(circuits, circuit->hash))
         workers_forget_image(circuits->workers, circuit->hash);
-    free_version(circuit);
+    circuits->sweep_due |= circuit->has_program;
+    circuit_version_free(circuit);
+}
+
+static int program_is_used(void *arg, const char *program)
+{
+    const struct circuits *circuits = arg;
+    for (const struct circuit *at = circuits->first; at; at = at->next)
+        if (strcmp(at->program, program) == 0)
+            return 1;
+    for (const struct circuit_name *at = circuits->first_name; at; at = at->next)
+        if (at->pending && strcmp(at->pending->program, program) == 0)
+            return 1;
+    return 0;
+}
+
+/* Not while a child may be putting one there. */
+static void sweep_programs(struct circuits *circuits)
+{
+    if (!circuits->sweep_due || circuits->compile.pid)
+        return;
+    circuits->sweep_due = 0;
+    circuit_programs_sweep(&circuits->programs, program_is_used, circuits);
 }
 
 void circuits_tick(struct circuits *circuits)
@@ -286,16 +262,31 @@ void circuits_tick(struct circuits *circuits)
     }
     if (changed && circuits->changed)
         circuits->changed(circuits->planner);
+    sweep_programs(circuits);
 }
 
 /* ---- what comes of compiling ---- */
 
-static int parse_hash(const char *out, uint8_t *hash)
+/* program: "" where the child says nothing of one. */
+static int parse_hashes(const char *out, uint8_t *hash, char program[CIRCUIT_HEX_BYTES])
 {
     json_t *root = json_loads(out, JSON_REJECT_DUPLICATES, NULL);
     const char *text = json_string_value(json_object_get(root, "hash"));
+    const char *hex = json_string_value(json_object_get(root, "program"));
     int error = text ? circuit_hash_parse(text, strlen(text), hash) : -EINVAL;
+    snprintf(program, CIRCUIT_HEX_BYTES, "%s", hex ? hex : "");
     json_decref(root);
+    return error;
+}
+
+/* Its links on disk; the old ones go once the new ones stand. */
+static int keep_version(struct circuits *circuits, const char *name, const struct circuit *circuit)
+{
+    int error = circuit_programs_save(&circuits->programs, name, circuit->hash, circuit->program);
+    if (!error)
+        error = circuit_names_save(&circuits->names, name, circuit->hash);
+    if (!error)
+        circuit_programs_forget(&circuits->programs, name, circuit->hash);
     return error;
 }
 
@@ -303,7 +294,7 @@ static void serve_version(struct circuits *circuits, struct circuit_name *name,
                           struct circuit *circuit)
 {
     adopt(circuits, name, circuit);
-    int error = circuit_names_save(&circuits->names, name->name, circuit->hash);
+    int error = keep_version(circuits, name->name, circuit);
     if (error)
         log_event("error", "circuit_not_kept", "name=%s error=\"%s\"", name->name,
                   strerror(-error));
@@ -357,15 +348,16 @@ void circuits_planned(struct circuits *circuits, int error, const char *why)
             serve_pending(circuits, at, error, why);
 }
 
-static void compiled(struct circuits *circuits, struct circuit_name *name, const uint8_t *hash)
+static void compiled(struct circuits *circuits, struct circuit_name *name, const uint8_t *hash,
+                     const char *program)
 {
-    char why[ERROR_TEXT_BYTES] = "no memory";
+    char why[ERROR_TEXT_BYTES];
     struct circuit *circuit;
     set_error(name, 0, NULL);
     set_pending(name, NULL);
-    if (name->current && memcmp(name->current->hash, hash, HASH_BYTES) == 0)
+    if (name->current && circuit_version_is(name->current, hash, program))
         return;
-    circuit = open_version(circuits, hash, why, sizeof(why));
+    circuit = open_version(circuits, hash, program, why, sizeof(why));
     if (circuit)
         take_version(circuits, name, circuit);
     else
@@ -392,16 +384,17 @@ static void on_compiled(void *arg, int exit_code, const char *out, const char *e
     struct circuits *circuits = arg;
     struct circuit_name *name = circuits->first_name;
     uint8_t hash[HASH_BYTES];
+    char program[CIRCUIT_HEX_BYTES];
     while (name && !name->is_compiling)
         name = name->next;
     if (name) { /* else it was removed meanwhile */
         name->is_compiling = 0;
         if (exit_code != 0)
             not_compiled(name, exit_code, error);
-        else if (parse_hash(out, hash))
+        else if (parse_hashes(out, hash, program))
             not_compiled(name, EXIT_INTERNAL, "the compiling process printed no hash");
         else
-            compiled(circuits, name, hash);
+            compiled(circuits, name, hash, program);
     }
     start_next(circuits);
 }
@@ -423,10 +416,14 @@ static void start_next(struct circuits *circuits)
                                   .key_path = name->key_path,
                                   .r1cs_fd = name->r1cs_fd,
                                   .r1cs_path = name->r1cs_path,
+                                  .program_fd = name->program_fd,
+                                  .program_data_fd = name->program_data_fd,
+                                  .program_path = name->program_path,
+                                  .programs_dir = circuits->programs.folder,
                                   .images_dir = circuits->names.images,
                                   .check_subgroups = name->check_subgroups};
         int error = compile_start(&circuits->compile, &job);
-        drop_key(name);
+        drop_files(name);
         name->is_compiling = !error;
         if (error)
             not_compiled(name, EXIT_MACHINE, strerror(-error));
@@ -440,17 +437,22 @@ int circuits_add(struct circuits *circuits, const char *name, const struct circu
 {
     struct circuit_name *entry = make_name(circuits, name);
     char *path = strdup(files->key_path),
-         *r1cs = files->r1cs_path ? strdup(files->r1cs_path) : NULL;
-    if (!entry || !path || (files->r1cs_path && !r1cs)) {
+         *r1cs = files->r1cs_path ? strdup(files->r1cs_path) : NULL,
+         *program = files->program_path ? strdup(files->program_path) : NULL;
+    if (!entry || !path || (files->r1cs_path && !r1cs) || (files->program_path && !program)) {
         free(path);
         free(r1cs);
+        free(program);
         return entry || circuits->name_count < CIRCUITS_MAX ? -ENOMEM : -ENOSPC;
     }
-    drop_key(entry);
+    drop_files(entry);
     entry->key_fd = files->key_fd;
     entry->key_path = path;
     entry->r1cs_fd = files->r1cs_fd;
     entry->r1cs_path = r1cs;
+    entry->program_fd = files->program_fd;
+    entry->program_data_fd = files->program_data_fd;
+    entry->program_path = program;
     entry->check_subgroups = check_subgroups;
     entry->turn = ++circuits->turns;
     start_next(circuits);
@@ -475,6 +477,8 @@ int circuits_remove(struct circuits *circuits, const char *name, int force)
     if (entry->is_compiling)
         compile_kill(&circuits->compile);
     circuit_names_remove(&circuits->names, name);
+    circuit_programs_forget(&circuits->programs, name, NULL);
+    circuits->sweep_due = 1;
     int waited = entry->pending != NULL;
     free_name(entry);
     if (waited && circuits->changed)
@@ -488,11 +492,12 @@ int circuits_remove(struct circuits *circuits, const char *name, int force)
 static void load_name(void *arg, const char *name, const uint8_t *hash)
 {
     struct circuits *circuits = arg;
-    char why[ERROR_TEXT_BYTES] = "no memory";
+    char why[ERROR_TEXT_BYTES], program[CIRCUIT_HEX_BYTES];
     struct circuit_name *entry = make_name(circuits, name);
     if (!entry)
         return;
-    struct circuit *circuit = open_version(circuits, hash, why, sizeof(why));
+    circuit_programs_find(&circuits->programs, name, hash, program);
+    struct circuit *circuit = open_version(circuits, hash, program, why, sizeof(why));
     if (circuit)
         set_pending(entry, circuit);
     else
@@ -502,9 +507,11 @@ static void load_name(void *arg, const char *name, const uint8_t *hash)
 int circuits_start(struct circuits *circuits, struct event_base *base, struct clock_meter *meter,
                    const struct control *control, const struct config *config)
 {
-    *circuits = (struct circuits){.control = control};
+    *circuits = (struct circuits){.control = control, .sweep_due = 1};
     compile_init(&circuits->compile, base, meter, on_compiled, circuits);
-    int error = circuit_names_open(&circuits->names, config);
+    int error = circuit_programs_open(&circuits->programs, config);
+    if (!error)
+        error = circuit_names_open(&circuits->names, config);
     return error ? error : circuit_names_each(&circuits->names, load_name, circuits);
 }
 
@@ -519,6 +526,6 @@ void circuits_stop(struct circuits *circuits)
     while (circuits->first) {
         struct circuit *circuit = circuits->first;
         circuits->first = circuit->next;
-        free_version(circuit);
+        circuit_version_free(circuit);
     }
 }

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "coordinator/circuit_names.h"
+#include "coordinator/circuit_programs.h"
 #include "coordinator/compile.h"
 #include "coordinator/dispatch.h"
 #include "shm/wire.h"
@@ -35,7 +36,10 @@ struct circuit {
     uint64_t slab_bytes_without_rows;
     uint64_t device_bytes; /* scratch of the CPU device */
     int image_fd;
-    int is_current; /* a name leads to it */
+    int has_program;                 /* it takes inputs (.json) too */
+    char program[CIRCUIT_HEX_BYTES]; /* its witness program; "": none */
+    int program_fd;                  /* the folder of that; -1: none */
+    int is_current;                  /* a name leads to it */
 };
 
 struct circuit_name {
@@ -46,7 +50,8 @@ struct circuit_name {
     /* what waits to be compiled */
     uint64_t turn;       /* 0: nothing waits */
     int key_fd, r1cs_fd; /* -1: none */
-    char *key_path, *r1cs_path;
+    int program_fd, program_data_fd;
+    char *key_path, *r1cs_path, *program_path;
     int check_subgroups;
     int is_compiling;
     /* what became of the last */
@@ -67,11 +72,13 @@ struct circuits {
     void *planner;
     uint32_t auto_lanes; /* bit i: lane i is planned for every circuit that serves */
     struct circuit_names names;
+    struct circuit_programs programs;
     struct compile compile;
     struct circuit_name *first_name;
     struct circuit *first;
     uint32_t name_count, numbers;
     uint64_t turns;
+    int sweep_due; /* a witness program may be out of use */
 };
 
 /* Loads the names that were kept. 0 or -errno. */
@@ -79,17 +86,19 @@ int circuits_start(struct circuits *circuits, struct event_base *base, struct cl
                    const struct control *control, const struct config *config);
 void circuits_stop(struct circuits *circuits);
 /*
- * At the start, for jobs that were accepted before: the version with that hash is there from now
- * on, where its image still is, though no name may lead to it. The second finds it once the slabs
- * are planned; NULL: its image is gone.
+ * At the start, for jobs that were accepted before: the version with that hash and witness program
+ * ("": none) is there from now on, where its files still are, though no name may lead to it. The
+ * second finds it once the slabs are planned; NULL: its files are gone.
  */
-void circuits_hold(struct circuits *circuits, const uint8_t *hash);
-const struct circuit *circuits_find_hash(const struct circuits *circuits, const uint8_t *hash);
+void circuits_hold(struct circuits *circuits, const uint8_t *hash, const char *program);
+const struct circuit *circuits_find_version(const struct circuits *circuits, const uint8_t *hash,
+                                            const char *program);
 
 /* What a circuit is made of, opened for reading, with names for error texts. */
 struct circuit_files {
-    int key_fd, r1cs_fd; /* r1cs_fd -1 and r1cs_path NULL: none is given */
-    const char *key_path, *r1cs_path;
+    int key_fd, r1cs_fd;             /* r1cs_fd -1 and r1cs_path NULL: none is given */
+    int program_fd, program_data_fd; /* the witness program, what lies beside it: likewise */
+    const char *key_path, *r1cs_path, *program_path;
 };
 
 /* Takes the fds over on success. 0, -ENOSPC, -ENOMEM. */
@@ -100,6 +109,8 @@ int circuits_remove(struct circuits *circuits, const char *name, int force);
 const struct circuit_name *circuits_find(const struct circuits *circuits, const char *name);
 /* The image of that version, for reading; -1 where there is none. Borrowed. */
 int circuits_image(const struct circuits *circuits, uint32_t number);
+/* The folder of its witness program likewise. */
+int circuits_program(const struct circuits *circuits, uint32_t number);
 /*
  * The lane for a job: the one named, or else (NULL) the smallest that fits and serves the priority.
  * The lane's number, or -EINVAL with the reason in why.

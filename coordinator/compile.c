@@ -25,6 +25,12 @@
 #define CHILD_KEY_PATH "/proc/self/fd/3"
 #define CHILD_R1CS_FD 4
 #define CHILD_R1CS_PATH "/proc/self/fd/4"
+#define CHILD_PROGRAM_FD 5
+#define CHILD_PROGRAM_PATH "/proc/self/fd/5"
+#define CHILD_PROGRAM_DATA_FD 6
+#define CHILD_PROGRAM_DATA_PATH "/proc/self/fd/6"
+#define TEXT_ROOM (COMPILE_TEXT_BYTES + 3 * PATH_MAX)
+#define WORDS_MAX 16
 
 extern char **environ;
 
@@ -65,16 +71,14 @@ static void clean_up(struct compile *compile)
     compile->pid = 0;
 }
 
-/* The child knows its files as fds' paths; users know them by their own. */
-static void name_files(const struct compile *compile, const char *text, char *out, size_t bytes)
+/* The child knows a file as a fd's path; users know it by its own. */
+static void name_file(char *text, size_t bytes, const char *path, const char *name)
 {
-    const char *key = strstr(text, CHILD_KEY_PATH), *r1cs = strstr(text, CHILD_R1CS_PATH);
-    const char *at = key ? key : r1cs;
-    if (at)
-        snprintf(out, bytes, "%.*s%s%s", (int)(at - text), text,
-                 key ? compile->key_path : compile->r1cs_path, at + strlen(CHILD_KEY_PATH));
-    else
-        snprintf(out, bytes, "%s", text);
+    char *at = strstr(text, path), rest[TEXT_ROOM];
+    if (!at)
+        return;
+    snprintf(rest, sizeof(rest), "%s", at + strlen(path));
+    snprintf(at, bytes - (size_t)(at - text), "%s%s", name, rest);
 }
 
 /* The last line of what the child said, without the program's name before it. */
@@ -90,11 +94,14 @@ static const char *last_line(char *text)
 
 static void finish_when_all_ended(struct compile *compile)
 {
-    char error[COMPILE_TEXT_BYTES + PATH_MAX], out[COMPILE_TEXT_BYTES];
+    char error[TEXT_ROOM], out[COMPILE_TEXT_BYTES];
     int exit_code = compile->exit_code;
     if (exit_code < 0 || compile->out.fd >= 0 || compile->error.fd >= 0)
         return;
-    name_files(compile, last_line(compile->error.text), error, sizeof(error));
+    snprintf(error, sizeof(error), "%s", last_line(compile->error.text));
+    name_file(error, sizeof(error), CHILD_KEY_PATH, compile->key_path);
+    name_file(error, sizeof(error), CHILD_R1CS_PATH, compile->r1cs_path);
+    name_file(error, sizeof(error), CHILD_PROGRAM_PATH, compile->program_path);
     snprintf(out, sizeof(out), "%s", compile->out.text);
     clean_up(compile);
     compile->done(compile->arg, exit_code, out, error);
@@ -185,41 +192,57 @@ static void set_signals(posix_spawnattr_t *attributes)
     posix_spawnattr_setflags(attributes, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
 }
 
-/* Behind the words that every compilation has. */
-static void add_options(char **arguments, const struct compile_job *job)
+static void add_words(char **words, const char *option, const char *value)
 {
-    while (*arguments)
-        arguments++;
-    if (job->check_subgroups)
-        *arguments++ = "--check-subgroups";
-    if (job->r1cs_fd < 0)
+    while (*words)
+        words++;
+    *words++ = (char *)(uintptr_t)option;
+    *words = (char *)(uintptr_t)value;
+}
+
+/* The child's command line, its own name first; zeros behind it. */
+static void write_words(char *words[WORDS_MAX], const struct compile_job *job)
+{
+    memset(words, 0, WORDS_MAX * sizeof(*words));
+    add_words(words, "synth-worker", "--compile");
+    add_words(words, CHILD_KEY_PATH, "--images");
+    add_words(words, job->images_dir, job->check_subgroups ? "--check-subgroups" : NULL);
+    if (job->r1cs_fd >= 0)
+        add_words(words, "--r1cs", CHILD_R1CS_PATH);
+    if (job->program_fd < 0)
         return;
-    *arguments++ = "--r1cs";
-    *arguments = CHILD_R1CS_PATH;
+    add_words(words, "--program", CHILD_PROGRAM_PATH);
+    add_words(words, "--programs", job->programs_dir);
+    if (job->program_data_fd >= 0)
+        add_words(words, "--program-data", CHILD_PROGRAM_DATA_PATH);
+}
+
+static void hand_down(posix_spawn_file_actions_t *actions, int fd, int number)
+{
+    if (fd >= 0)
+        posix_spawn_file_actions_adddup2(actions, fd, number);
 }
 
 static int spawn(struct compile *compile, const struct compile_job *job, int out, int error)
 {
-    char program[PATH_MAX];
-    char *arguments[] = {
-        "synth-worker", "--compile", CHILD_KEY_PATH, "--images", (char *)(uintptr_t)job->images_dir,
-        NULL,           NULL,        NULL,           NULL};
-    add_options(arguments, job);
+    char program[PATH_MAX], *words[WORDS_MAX];
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
     int failed = find_program(program, sizeof(program));
     if (failed)
         return failed;
+    write_words(words, job);
     posix_spawn_file_actions_init(&actions);
     posix_spawnattr_init(&attributes);
     set_signals(&attributes);
     posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
-    posix_spawn_file_actions_adddup2(&actions, out, 1);
-    posix_spawn_file_actions_adddup2(&actions, error, 2);
-    posix_spawn_file_actions_adddup2(&actions, job->key_fd, CHILD_KEY_FD);
-    if (job->r1cs_fd >= 0)
-        posix_spawn_file_actions_adddup2(&actions, job->r1cs_fd, CHILD_R1CS_FD);
-    failed = posix_spawn(&compile->pid, program, &actions, &attributes, arguments, environ);
+    hand_down(&actions, out, 1);
+    hand_down(&actions, error, 2);
+    hand_down(&actions, job->key_fd, CHILD_KEY_FD);
+    hand_down(&actions, job->r1cs_fd, CHILD_R1CS_FD);
+    hand_down(&actions, job->program_fd, CHILD_PROGRAM_FD);
+    hand_down(&actions, job->program_data_fd, CHILD_PROGRAM_DATA_FD);
+    failed = posix_spawn(&compile->pid, program, &actions, &attributes, words, environ);
     posix_spawnattr_destroy(&attributes);
     posix_spawn_file_actions_destroy(&actions);
     return -failed;
@@ -229,19 +252,18 @@ static int spawn_with_raised_fds(struct compile *compile, const struct compile_j
                                  int error)
 {
     struct compile_job raised = *job;
-    int has_r1cs = job->r1cs_fd >= 0;
-    int high[4] = {raise_fd(out), raise_fd(error), raise_fd(job->key_fd),
-                   has_r1cs ? raise_fd(job->r1cs_fd) : -1};
-    int failed = high[0] < 0 || high[1] < 0 || high[2] < 0 ? -EMFILE : 0;
-    if (has_r1cs && high[3] < 0)
-        failed = -EMFILE;
-    raised.key_fd = high[2];
-    raised.r1cs_fd = high[3];
+    int *fds[] = {
+        &out, &error, &raised.key_fd, &raised.r1cs_fd, &raised.program_fd, &raised.program_data_fd};
+    size_t count = sizeof(fds) / sizeof(fds[0]), done;
+    int failed = 0;
+    for (done = 0; done < count && !failed; done++)
+        if (*fds[done] >= 0 && (*fds[done] = raise_fd(*fds[done])) < 0)
+            failed = -EMFILE;
     if (!failed)
-        failed = spawn(compile, &raised, high[0], high[1]);
-    for (int i = 0; i < 4; i++)
-        if (high[i] >= 0)
-            close(high[i]);
+        failed = spawn(compile, &raised, out, error);
+    while (done--)
+        if (*fds[done] >= 0)
+            close(*fds[done]);
     return failed;
 }
 
@@ -263,6 +285,8 @@ int compile_start(struct compile *compile, const struct compile_job *job)
     snprintf(compile->key_path, sizeof(compile->key_path), "%s", job->key_path);
     snprintf(compile->r1cs_path, sizeof(compile->r1cs_path), "%s",
              job->r1cs_path ? job->r1cs_path : "");
+    snprintf(compile->program_path, sizeof(compile->program_path), "%s",
+             job->program_path ? job->program_path : "");
     int failed = open_pipe(compile, &compile->out, &out);
     if (!failed)
         failed = open_pipe(compile, &compile->error, &error);

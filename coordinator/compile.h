@@ -1,6 +1,7 @@
 /*
  * A circuit image in the making: one child `synth-worker --compile`, at low priority, without any
- * of our fds but the key's and the r1cs's. Hostile keys are parsed there and nowhere else.
+ * of our fds but the key's and those of what comes with it. Hostile keys are parsed there and
+ * nowhere else.
  */
 #ifndef PAWL_COORDINATOR_COMPILE_H
 #define PAWL_COORDINATOR_COMPILE_H
@@ -21,6 +22,9 @@ struct compile_job {
     const char *key_path; /* its name in error texts */
     int r1cs_fd;          /* the circuit's constraints, likewise; -1: none are given */
     const char *r1cs_path;
+    int program_fd, program_data_fd; /* the witness program, what lies beside it; -1: none */
+    const char *program_path;
+    const char *programs_dir; /* where the child copies them */
     const char *images_dir;
     int check_subgroups;
 };
@@ -43,7 +47,7 @@ struct compile {
     pid_t pid; /* 0: none runs */
     int pidfd;
     int exit_code; /* -1: it still runs */
-    char key_path[PATH_MAX], r1cs_path[PATH_MAX];
+    char key_path[PATH_MAX], r1cs_path[PATH_MAX], program_path[PATH_MAX];
     struct event *exit_event;
     struct compile_stream out, error;
 };

@@ -35,6 +35,26 @@ static void fail_fill(struct engine *engine, const struct action *action, int er
     engine_queue(engine, &event);
 }
 
+/* A witness goes as it is; an input goes with the program that makes one of it. */
+static int send_input(struct worker *worker, const struct engine *engine,
+                      const struct store_job *job, union wire_message *message, int fd,
+                      enum input_kind kind)
+{
+    const struct config *config = worker->workers->config;
+    int fds[] = {fd, circuits_program(engine->circuits, job->circuit_number)};
+    if (kind == INPUT_WTNS) {
+        worker_send(worker, message, WIRE_FILL, fds, 1);
+        return 0;
+    }
+    if (fds[1] < 0)
+        return -ENOENT;
+    message->fill.program_deadline_ms = config->deadline_ms[STAGE_WITNESS];
+    message->fill.program_memory_bytes = config->program_memory_bytes;
+    message->fill.program_output_bytes = config->program_output_bytes;
+    worker_send(worker, message, WIRE_FILL_INPUT, fds, 2);
+    return 0;
+}
+
 static void send_fill(struct worker *worker, struct engine *engine, const struct action *action,
                       const struct store_job *job)
 {
@@ -57,8 +77,10 @@ static void send_fill(struct worker *worker, struct engine *engine, const struct
         fail_fill(engine, action, fd);
         return;
     }
-    worker_send(worker, &message, WIRE_FILL, &fd, 1);
+    int error = send_input(worker, engine, job, &message, fd, partition->input.kind);
     close(fd);
+    if (error)
+        fail_fill(engine, action, error);
 }
 
 static void send_prove(struct worker *worker, const struct action *action,

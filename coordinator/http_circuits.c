@@ -8,6 +8,7 @@
 #include <event2/buffer.h>
 #include <event2/http.h>
 #include <jansson.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -21,6 +22,7 @@
 struct circuit_request {
     const char *zkey_path; /* the document's */
     const char *r1cs_path; /* likewise; NULL: none is given */
+    const char *program_path;
     int check_subgroups;
 };
 
@@ -49,8 +51,10 @@ static int parse_field(struct http_call *call, struct circuit_request *request, 
         request->r1cs_path = json_string_value(value);
         return request->r1cs_path ? 0 : refuse_field(call, key, "must be a path");
     }
-    if (strcmp(key, "program_path") == 0)
-        return refuse_field(call, key, "is not in this version: leave it out");
+    if (strcmp(key, "program_path") == 0) {
+        request->program_path = json_string_value(value);
+        return request->program_path ? 0 : refuse_field(call, key, "must be a path");
+    }
     return refuse_field(call, key, "is no field of a circuit");
 }
 
@@ -99,10 +103,36 @@ static int open_named(struct http_call *call, const char *field, const char *pat
 
 static void close_files(const struct circuit_files *files)
 {
-    if (files->key_fd >= 0)
-        close(files->key_fd);
-    if (files->r1cs_fd >= 0)
-        close(files->r1cs_fd);
+    const int fds[] = {files->key_fd, files->r1cs_fd, files->program_fd, files->program_data_fd};
+    for (size_t i = 0; i < sizeof(fds) / sizeof(fds[0]); i++)
+        if (fds[i] >= 0)
+            close(fds[i]);
+}
+
+/* What lies beside a program, PROGRAM.dat; there may be nothing. 0, or -EINVAL with the problem
+ * sent. */
+static int open_program_data(struct http_call *call, const char *program_path, int *fd)
+{
+    char path[PATH_MAX], why[1024];
+    if (snprintf(path, sizeof(path), "%s.dat", program_path) >= (int)sizeof(path))
+        return 0;
+    *fd = key_open(call->service->config, http_client_uid(call), path, why, sizeof(why));
+    if (*fd >= 0 || *fd == -ENOENT)
+        return 0;
+    http_send_problem(call->request, 422, "program_path", "%s", why);
+    return -EINVAL;
+}
+
+/* 0, or -1 with the problem sent. */
+static int open_program(struct http_call *call, const struct circuit_request *request,
+                        struct circuit_files *files)
+{
+    if (!request->program_path)
+        return 0;
+    files->program_fd = open_named(call, "program_path", request->program_path);
+    if (files->program_fd < 0)
+        return -1;
+    return open_program_data(call, request->program_path, &files->program_data_fd);
 }
 
 static int open_files(struct http_call *call, const struct circuit_request *request,
@@ -110,15 +140,17 @@ static int open_files(struct http_call *call, const struct circuit_request *requ
 {
     *files = (struct circuit_files){.key_fd = -1,
                                     .r1cs_fd = -1,
+                                    .program_fd = -1,
+                                    .program_data_fd = -1,
                                     .key_path = request->zkey_path,
-                                    .r1cs_path = request->r1cs_path};
+                                    .r1cs_path = request->r1cs_path,
+                                    .program_path = request->program_path};
     files->key_fd = open_named(call, "zkey_path", request->zkey_path);
     if (files->key_fd < 0)
         return -EINVAL;
-    if (!request->r1cs_path)
-        return 0;
-    files->r1cs_fd = open_named(call, "r1cs_path", request->r1cs_path);
-    if (files->r1cs_fd >= 0)
+    if (request->r1cs_path)
+        files->r1cs_fd = open_named(call, "r1cs_path", request->r1cs_path);
+    if ((!request->r1cs_path || files->r1cs_fd >= 0) && !open_program(call, request, files))
         return 0;
     close_files(files);
     return -EINVAL;

@@ -137,6 +137,7 @@ static void fill_spec(struct store_spec *spec, const struct job_request *job,
     memset(spec, 0, sizeof(*spec));
     memcpy(spec->circuit, job->circuit, sizeof(spec->circuit));
     memcpy(spec->hash, circuit->hash, sizeof(spec->hash));
+    memcpy(spec->program, circuit->program, sizeof(spec->program));
     memcpy(spec->lane_name, job->lane, sizeof(spec->lane_name));
     memcpy(spec->key, job->key, sizeof(spec->key));
     spec->circuit_number = circuit->number;
@@ -149,19 +150,20 @@ static void fill_spec(struct store_spec *spec, const struct job_request *job,
 }
 
 /* A job can have inputs only where the circuit's witness program makes witnesses of them. */
-static int check_kinds(const struct inputs *inputs, struct job_request_error *problem)
+static int check_kinds(const struct inputs *inputs, const struct circuit *circuit,
+                       struct job_request_error *problem)
 {
     const struct job_request *job = &inputs->request;
     uint32_t index = 0;
     while (index < job->partition_count && !inputs_is_json(inputs, index))
         index++;
-    if (index == job->partition_count)
+    if (circuit->has_program || index == job->partition_count)
         return 0;
     *problem = (struct job_request_error){.status = 422};
     job_request_field(problem->field, index, job->partitions[index].source);
     snprintf(problem->detail, sizeof(problem->detail),
              "%s: circuit %s has no witness program to make a witness of an input: give a witness "
-             "(.wtns)",
+             "(.wtns), or add the circuit with its program",
              job->partitions[index].label, job->circuit);
     return -EINVAL;
 }
@@ -176,7 +178,7 @@ static int hand_over(struct acceptance *acceptance, struct inputs *inputs,
     /* Once more: it may have changed while inputs were copied, and new jobs get the new one. */
     const struct circuit *circuit = find_circuit(acceptance->service, job, problem);
     int lane = circuit ? find_lane(acceptance->service, job, circuit, problem) : -1;
-    if (lane < 0 || check_kinds(inputs, problem))
+    if (lane < 0 || check_kinds(inputs, circuit, problem))
         return -EINVAL;
     struct store_spec_partition *partitions = calloc(job->partition_count, sizeof(*partitions));
     if (!partitions) {

@@ -193,6 +193,7 @@ static void put_circuit(struct json_writer *json, const struct circuit_name *nam
     jsonw_put_uint(json, "domain", circuit->domain);
     jsonw_put_uint(json, "bytes", circuit->bytes);
     jsonw_put_uint(json, "slab_bytes", circuit->slab_bytes);
+    jsonw_put_text(json, "program", circuit->has_program ? circuit->program : NULL);
     jsonw_put_text(json, "state", circuit_state_name(name));
     jsonw_put_text(json, "error", name->error);
     jsonw_put_text(json, "error_class", name->error ? wire_fault_name(name->fault) : NULL);

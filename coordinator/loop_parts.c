@@ -272,6 +272,7 @@ static void erase_state(const struct loop *loop)
     if (strncmp(config->state_dir, config->run_dir, length) == 0 &&
         config->state_dir[length] == '/') {
         circuit_names_erase(&loop->circuits.names);
+        circuit_programs_erase(&loop->circuits.programs);
         rmdir(config->images_dir);
         rmdir(config->state_dir);
     }

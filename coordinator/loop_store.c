@@ -65,7 +65,7 @@ int loop_open_store(struct loop *loop, char *why, size_t bytes)
 
 static void hold_circuit(void *arg, const struct store_job *job)
 {
-    circuits_hold(arg, job->hash);
+    circuits_hold(arg, job->hash, job->program);
 }
 
 void loop_hold_circuits(struct loop *loop)
@@ -77,11 +77,11 @@ void loop_hold_circuits(struct loop *loop)
 static int place_job(void *arg, struct store_job *job, char *why, size_t bytes)
 {
     struct loop *loop = arg;
-    const struct circuit *circuit = circuits_find_hash(&loop->circuits, job->hash);
+    const struct circuit *circuit = circuits_find_version(&loop->circuits, job->hash, job->program);
     if (!circuit) {
         snprintf(why, bytes,
-                 "the image of its circuit %s is gone from images_dir: add the circuit again, and "
-                 "submit the job again",
+                 "the image of its circuit %s is gone from images_dir, or its witness program from "
+                 "state_dir: add the circuit again, and submit the job again",
                  job->circuit);
         return FAULT_INTERNAL;
     }

@@ -153,5 +153,8 @@ void compile_print(FILE *out, const struct compile_request *request,
         fprintf(out, ",\"constraints\":%" PRIu32, header->rows_c);
     fputs(",\"path\":\"", out);
     print_text(out, request->images);
-    fprintf(out, "/%s.image\"}\n", hex);
+    fprintf(out, "/%s.image\"", hex);
+    if (result->program)
+        fprintf(out, ",\"program\":\"%s\"", result->program);
+    fputs("}\n", out);
 }

@@ -20,8 +20,9 @@ struct compile_request {
 
 struct compile_result {
     struct image_header header;
-    int cached;        /* found, not made */
-    uint32_t repeated; /* made, with this many combinations that list a wire twice */
+    int cached;          /* found, not made */
+    uint32_t repeated;   /* made, with this many combinations that list a wire twice */
+    const char *program; /* the hash of the witness program taken along; NULL: none */
 };
 
 /* 0, or -errno with the complaint set: EXIT_INPUT where the key is at fault, EXIT_MACHINE,

@@ -16,6 +16,7 @@
 #include "synth-worker/binfile.h"
 #include "synth-worker/compile.h"
 #include "synth-worker/complaint.h"
+#include "synth-worker/program_take.h"
 #include "synth-worker/synth.h"
 #include "synth-worker/threads.h"
 #include "synth-worker/vkey_export.h"
@@ -24,7 +25,7 @@
 static const char usage[] =
     "usage: synth-worker --socket PATH | --config FILE\n"
     "       synth-worker --compile KEY.zkey --images DIR [--r1cs FILE]\n"
-    "                    [--check-subgroups]\n"
+    "                    [--check-subgroups] [--program FILE --programs DIR]\n"
     "       synth-worker --export-vkey KEY.zkey\n"
     "       synth-worker --help | --version\n"
     "\n"
@@ -34,13 +35,16 @@ static const char usage[] =
     "with --r1cs the image has the circuit's constraints as well, so that a witness that breaks "
     "one\n"
     "is refused by its number; with --check-subgroups all points are checked to be in their\n"
-    "subgroups. --export-vkey prints the verification key as snarkjs exports it.\n"
+    "subgroups; with --program the witness program (and FILE.dat, or --program-data FILE) is\n"
+    "copied into the folder of programs. --export-vkey prints the verification key as snarkjs "
+    "exports it.\n"
     "\n"
     "Exit: 0 done or drained; 1 the key is at fault; 64 usage; 69 no coordinator; 70 our fault;\n"
     "71 a limit of the machine; 73 an output cannot be written; 75 the coordinator went away.\n";
 
 struct options {
     const char *socket, *config, *compile, *images, *r1cs, *vkey;
+    const char *program, *program_data, *programs;
     int check_subgroups;
 };
 
@@ -65,6 +69,22 @@ static int finish_output(void)
     return EXIT_OUTPUT;
 }
 
+/* 0 with the hash where there is a program, else the exit code having said why. */
+static int take_program(const struct options *options, char hash[HASH_HEX_BYTES],
+                        struct compile_result *result)
+{
+    const struct program_request request = {options->program, options->program_data,
+                                            options->programs};
+    struct complaint complaint;
+    result->program = NULL;
+    if (!options->program)
+        return 0;
+    if (program_take(&request, hash, &complaint))
+        return say(&complaint);
+    result->program = hash;
+    return 0;
+}
+
 static int run_compile(const struct options *options)
 {
     struct compile_request request = {options->compile, options->images, options->check_subgroups,
@@ -72,8 +92,11 @@ static int run_compile(const struct options *options)
     struct compile_result result;
     struct complaint complaint;
     struct parallel parallel;
+    char program[HASH_HEX_BYTES];
     if (!options->images)
         return usage_error("--compile needs --images DIR");
+    if (!options->program != !options->programs || (options->program_data && !options->program))
+        return usage_error("--program FILE and --programs DIR go together");
     threads_init(&parallel, 0);
     if (compile_key(&request, &parallel, &result, &complaint))
         return say(&complaint);
@@ -82,6 +105,9 @@ static int run_compile(const struct options *options)
             stderr,
             "synth-worker: %s: %u combinations list a wire twice; the coefficients are summed\n",
             options->r1cs, result.repeated);
+    int code = take_program(options, program, &result);
+    if (code)
+        return code;
     compile_print(stdout, &request, &result);
     return finish_output();
 }
@@ -127,15 +153,24 @@ static int check_cpu_form(void)
 static int parse(struct options *options, int count, char **words)
 {
     static const struct option known[] = {
-        {"socket", required_argument, NULL, 's'},      {"config", required_argument, NULL, 'c'},
-        {"compile", required_argument, NULL, 'k'},     {"images", required_argument, NULL, 'i'},
-        {"r1cs", required_argument, NULL, 'r'},        {"check-subgroups", no_argument, NULL, 'g'},
-        {"export-vkey", required_argument, NULL, 'e'}, {"help", no_argument, NULL, 'h'},
-        {"version", no_argument, NULL, 'v'},           {NULL, 0, NULL, 0},
+        {"socket", required_argument, NULL, 's'},
+        {"config", required_argument, NULL, 'c'},
+        {"compile", required_argument, NULL, 'k'},
+        {"images", required_argument, NULL, 'i'},
+        {"r1cs", required_argument, NULL, 'r'},
+        {"check-subgroups", no_argument, NULL, 'g'},
+        {"export-vkey", required_argument, NULL, 'e'},
+        {"help", no_argument, NULL, 'h'},
+        {"version", no_argument, NULL, 'v'},
+        {"program", required_argument, NULL, 'p'},
+        {"programs", required_argument, NULL, 'P'},
+        {"program-data", required_argument, NULL, 'd'},
+        {NULL, 0, NULL, 0},
     };
     const char **const texts[] = {
-        ['s'] = &options->socket, ['c'] = &options->config, ['k'] = &options->compile,
-        ['i'] = &options->images, ['r'] = &options->r1cs,   ['e'] = &options->vkey};
+        ['s'] = &options->socket,  ['c'] = &options->config,   ['k'] = &options->compile,
+        ['i'] = &options->images,  ['r'] = &options->r1cs,     ['e'] = &options->vkey,
+        ['p'] = &options->program, ['P'] = &options->programs, ['d'] = &options->program_data};
     int letter;
     opterr = 0;
     while ((letter = getopt_long(count, words, ":", known, NULL)) != -1) {
@@ -166,8 +201,8 @@ int main(int count, char **words)
         return code;
     if (options.compile)
         return run_compile(&options);
-    if (options.images || options.r1cs || options.check_subgroups)
-        return usage_error("--images, --r1cs and --check-subgroups go with --compile");
+    if (options.images || options.r1cs || options.check_subgroups || options.program)
+        return usage_error("--images, --r1cs, --program and --check-subgroups go with --compile");
     if (options.vkey)
         return run_export(&options);
     return run_worker(&options);

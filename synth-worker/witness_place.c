@@ -4,7 +4,6 @@
  */
 #include "synth-worker/witness_place.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -19,37 +18,9 @@
 
 #include "shm/program.h"
 #include "synth-worker/complaint.h"
+#include "synth-worker/folder.h"
 
 #define FOLDER_FLAGS (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
-#define DEPTH_MAX 8
-
-static void remove_tree(int parent, const char *name, int depth);
-
-static void empty_folder(int fd, int depth)
-{
-    DIR *folder = fdopendir(fd);
-    if (!folder) {
-        close(fd);
-        return;
-    }
-    for (struct dirent *entry; (entry = readdir(folder));)
-        if (strcmp(entry->d_name, ".") && strcmp(entry->d_name, ".."))
-            remove_tree(fd, entry->d_name, depth);
-    closedir(folder);
-}
-
-static void remove_tree(int parent, const char *name, int depth)
-{
-    int fd = depth ? openat(parent, name, FOLDER_FLAGS) : -1;
-    if (fd < 0) {
-        unlinkat(parent, name, 0);
-        return;
-    }
-    fchmod(fd, 0700);
-    empty_folder(fd, depth - 1);
-    unlinkat(parent, name, AT_REMOVEDIR);
-}
-
 /* ---- the folder of all ---- */
 
 /* Made by us, or ours already: nobody else can put anything there. */
@@ -69,31 +40,6 @@ static int open_base(struct complaint *complaint)
         close(fd);
     return complain_system(complaint, EXIT_MACHINE, EPERM,
                            "%.700s: not a folder of ours: remove it or set TMPDIR", path);
-}
-
-static void sweep_one(int base_fd, const char *name)
-{
-    int fd = openat(base_fd, name, FOLDER_FLAGS);
-    if (fd < 0)
-        return;
-    if (!flock(fd, LOCK_EX | LOCK_NB))
-        remove_tree(base_fd, name, DEPTH_MAX);
-    close(fd);
-}
-
-static void sweep(int base_fd)
-{
-    int fd = openat(base_fd, ".", FOLDER_FLAGS);
-    DIR *folder = fd < 0 ? NULL : fdopendir(fd);
-    if (!folder) {
-        if (fd >= 0)
-            close(fd);
-        return;
-    }
-    for (struct dirent *entry; (entry = readdir(folder));)
-        if (entry->d_name[0] != '.')
-            sweep_one(base_fd, entry->d_name);
-    closedir(folder);
 }
 
 /* ---- the worker's own ---- */
@@ -128,7 +74,7 @@ int witness_place_open(struct witness_place *place, struct complaint *complaint)
     place->base_fd = open_base(complaint);
     if (place->base_fd < 0)
         return place->base_fd;
-    sweep(place->base_fd);
+    folder_sweep_unlocked(place->base_fd, "");
     for (int tries = 0; tries < 100 && status == -EEXIST; tries++)
         status = try_worker(place);
     if (!status)
@@ -150,14 +96,14 @@ int witness_place_enter(const struct witness_place *place, struct complaint *com
 
 void witness_place_leave(const struct witness_place *place)
 {
-    remove_tree(place->worker_fd, "run", DEPTH_MAX);
+    folder_remove(place->worker_fd, "run");
 }
 
 void witness_place_close(struct witness_place *place)
 {
     if (place->worker_fd < 0)
         return;
-    remove_tree(place->base_fd, place->name, DEPTH_MAX);
+    folder_remove(place->base_fd, place->name);
     close(place->worker_fd);
     close(place->base_fd);
     place->worker_fd = place->base_fd = -1;

@@ -164,10 +164,12 @@ int witness_program_run(const struct witness_request *request, struct witness_pl
 {
     int status = witness_place_open(place, complaint);
     int place_fd = status ? status : witness_place_enter(place, complaint);
-    if (place_fd < 0)
+    if (place_fd < 0) {
+        witness_place_close(place);
         return place_fd;
+    }
     status = run_in(request, place_fd, complaint);
     close(place_fd);
-    witness_place_leave(place);
+    witness_place_close(place);
     return status;
 }

@@ -58,7 +58,7 @@ static int add_path(json_t *body, const char *field, const char *file)
 }
 
 static int put(struct service *service, const char *name, const char *key_path,
-               const char *r1cs_path)
+               const char *r1cs_path, const char *program_path)
 {
     char path[512];
     json_t *answer = NULL, *body = json_object();
@@ -67,6 +67,8 @@ static int put(struct service *service, const char *name, const char *key_path,
         code = add_path(body, "zkey_path", key_path);
     if (!code && r1cs_path)
         code = add_path(body, "r1cs_path", r1cs_path);
+    if (!code && program_path)
+        code = add_path(body, "program_path", program_path);
     if (!code)
         code = service_call(service, "PUT", path, body, &answer);
     json_decref(body);
@@ -103,9 +105,9 @@ static int look(struct service *service, const char *name, json_t **circuit)
 }
 
 int circuits_add(struct service *service, const char *name, const char *key_path,
-                 const char *r1cs_path, json_t **circuit)
+                 const char *r1cs_path, const char *program_path, json_t **circuit)
 {
-    int code = put(service, name, key_path, r1cs_path);
+    int code = put(service, name, key_path, r1cs_path, program_path);
     if (code)
         return code;
     for (int ms = 2;; ms = ms * 2 < PAUSE_MS_MAX ? ms * 2 : PAUSE_MS_MAX) {
@@ -126,7 +128,8 @@ int command_circuit_add(const struct arguments *arguments)
     if (code)
         return code;
     code = circuits_add(&service, arguments->positional[0], arguments->positional[1],
-                        options_value(arguments, "--r1cs"), &circuit);
+                        options_value(arguments, "--r1cs"), options_value(arguments, "--program"),
+                        &circuit);
     progress_clear();
     if (!code && options_value(arguments, "--json"))
         code = say_json(circuit);

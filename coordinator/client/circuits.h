@@ -14,6 +14,6 @@ struct service;
  * having said why.
  */
 int circuits_add(struct service *service, const char *name, const char *key_path,
-                 const char *r1cs_path, json_t **circuit);
+                 const char *r1cs_path, const char *program_path, json_t **circuit);
 
 #endif

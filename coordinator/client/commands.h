@@ -8,6 +8,7 @@
 #include "coordinator/client/options.h"
 
 int command_prove(const struct arguments *arguments);
+int command_fullprove(const struct arguments *arguments);
 int command_verify(const struct arguments *arguments);
 int command_vkey(const struct arguments *arguments);
 int command_circuit_add(const struct arguments *arguments);

@@ -35,32 +35,48 @@ static int cannot_make(const char *path)
 
 /* ---- the key ---- */
 
+static int is_hash(const char *text)
+{
+    return strlen(text) == 64 && strspn(text, "0123456789abcdef") == 64;
+}
+
 /* What --compile printed. 0, or EXIT_INTERNAL having said so. */
 static int take_image(struct one_shot *this, const struct child_output *output)
 {
     json_t *answer = json_loadb(output->text, output->bytes, 0, NULL);
     const char *hash = service_text(answer, "hash");
     json_int_t bytes = json_integer_value(json_object_get(answer, "slab_bytes"));
-    int fine = bytes > 0 && strlen(hash) == 64 && strspn(hash, "0123456789abcdef") == 64;
+    const char *program = service_text(answer, "program");
+    int fine = bytes > 0 && is_hash(hash) && (!*program || is_hash(program));
     if (fine) {
         this->slab_bytes = (uint64_t)bytes;
         if (this->slab_bytes < SLAB_BYTES_LEAST)
             this->slab_bytes = SLAB_BYTES_LEAST;
         strcpy(this->hash, hash);
+        strcpy(this->program, program);
     }
     json_decref(answer);
     return fine ? 0 : say_error(EXIT_INTERNAL, "synth-worker --compile gave an answer of no sense");
 }
 
-static int compile_into(struct one_shot *this, const char *key_path, char *images)
+/* A file, not an option. */
+static void name_file(char out[PATH_MAX], const char *path)
+{
+    snprintf(out, PATH_MAX, "%s%s", path[0] == '-' ? "./" : "", path);
+}
+
+static int compile_into(struct one_shot *this, const struct one_shot_options *options, char *images)
 {
     struct child_output output;
-    char key[PATH_MAX];
-    if (key_path[0] == '-') /* a file, not an option */
-        snprintf(key, sizeof(key), "./%s", key_path);
-    else
-        snprintf(key, sizeof(key), "%s", key_path);
-    char *words[] = {"--compile", key, "--images", images, NULL};
+    char key[PATH_MAX], program[PATH_MAX], programs[160];
+    name_file(key, options->key_path);
+    char *words[] = {"--compile", key, "--images", images, NULL, NULL, NULL, NULL, NULL};
+    if (options->program_path) {
+        name_file(program, options->program_path);
+        snprintf(programs, sizeof(programs), "%s/state/programs", this->folder);
+        char *more[] = {"--program", program, "--programs", programs};
+        memcpy(words + 4, more, sizeof(more));
+    }
     int code = synth_command_run(&output, words, COMPILE_ANSWER_BYTES);
     if (!code)
         code = take_image(this, &output);
@@ -86,7 +102,22 @@ static int compile(struct one_shot *this, const struct one_shot_options *options
     char images[160];
     progress_show("compiling the key");
     int code = make_images(this, options->cache, images, sizeof(images));
-    return code ? code : compile_into(this, options->key_path, images);
+    return code ? code : compile_into(this, options, images);
+}
+
+/* The name of its witness program, likewise. */
+static int place_program(const struct one_shot *this)
+{
+    char path[320], target[128];
+    if (!this->program[0])
+        return 0;
+    snprintf(path, sizeof(path), "%s/state/programs/names", this->folder);
+    if (mkdir(path, 0700))
+        return -errno;
+    snprintf(path, sizeof(path), "%s/state/programs/names/" ONE_SHOT_CIRCUIT "@%s", this->folder,
+             this->hash);
+    snprintf(target, sizeof(target), "../%s", this->program);
+    return symlink(target, path) ? -errno : 0;
 }
 
 /* The circuit's name as the coordinator itself keeps it, so that it has the circuit at its start.
@@ -95,7 +126,7 @@ static int place_name(const struct one_shot *this)
 {
     char path[256], target[128];
     snprintf(path, sizeof(path), "%s/state", this->folder);
-    if (mkdir(path, 0700))
+    if (mkdir(path, 0700) && errno != EEXIST)
         return -errno;
     snprintf(path, sizeof(path), "%s/state/names", this->folder);
     if (mkdir(path, 0700))
@@ -233,6 +264,8 @@ int one_shot_start(struct one_shot *this, const struct one_shot_options *options
     if (code)
         return code;
     int error = place_name(this);
+    if (!error)
+        error = place_program(this);
     if (!error)
         error = write_config(this, options->threads);
     if (error)

@@ -18,8 +18,9 @@
 
 struct one_shot_options {
     const char *key_path;
-    const char *cache;     /* a folder, "none", or NULL for the usual one */
-    unsigned long threads; /* of the CPU device; 0: all */
+    const char *program_path; /* the circuit's witness program; NULL: none */
+    const char *cache;        /* a folder, "none", or NULL for the usual one */
+    unsigned long threads;    /* of the CPU device; 0: all */
 };
 
 struct one_shot {
@@ -28,6 +29,7 @@ struct one_shot {
     int owner_fd; /* the coordinator ends when this closes */
     char folder[128];
     char hash[80];
+    char program[80]; /* the hash of the witness program; "": none */
     uint64_t slab_bytes;
     char why[512]; /* buffer of why_gone */
 };

@@ -1,5 +1,6 @@
 /*
- * pawl prove: one proof, by a private instance or, with --socket, by the running service.
+ * pawl prove and fullprove: one proof, by a private instance or, with --socket, by the running
+ * service.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -66,11 +67,12 @@ static void warn_of_blinders(void)
         fputs("pawl: PAWL_TEST_BLINDERS fixed r and s: this proof hides nothing\n", stderr);
 }
 
-static int prove_alone(const struct arguments *arguments, int witness_fd)
+static int prove_alone(const struct arguments *arguments, const char *program, int witness_fd)
 {
     struct one_shot instance;
     json_t *job = NULL;
     struct one_shot_options options = {.key_path = arguments->positional[KEY],
+                                       .program_path = program,
                                        .cache = options_value(arguments, "--cache")};
     int code = options_number(arguments, "--threads", 1024, &options.threads);
     if (code)
@@ -90,33 +92,41 @@ static int prove_alone(const struct arguments *arguments, int witness_fd)
 
 /* ---- by the running service ---- */
 
-/* A circuit's name that stands for this very file, so that the next proof with it finds it
- * compiled. */
-static int name_of_key(char name[64], const char *path)
+static int add_file(uint64_t *sum, const char *path)
 {
     struct stat status;
     if (stat(path, &status))
         return say_error(EXIT_INPUT, "cannot read %s: %s", path, strerror(errno));
     const uint64_t parts[] = {status.st_dev, status.st_ino, (uint64_t)status.st_size,
                               (uint64_t)status.st_mtim.tv_sec, (uint64_t)status.st_mtim.tv_nsec};
-    uint64_t sum = UINT64_C(0xcbf29ce484222325); /* FNV-1a */
     for (size_t i = 0; i < sizeof(parts); i++)
-        sum = (sum ^ ((const unsigned char *)parts)[i]) * UINT64_C(0x100000001b3);
-    snprintf(name, 64, "prove-%016" PRIx64, sum);
+        *sum = (*sum ^ ((const unsigned char *)parts)[i]) * UINT64_C(0x100000001b3);
     return 0;
 }
 
-static int prove_by_service(const struct arguments *arguments, int witness_fd)
+/* A circuit's name that stands for these very files, so that the next proof with them finds it
+ * compiled. */
+static int name_of_files(char name[64], const char *key, const char *program)
+{
+    uint64_t sum = UINT64_C(0xcbf29ce484222325); /* FNV-1a */
+    int code = add_file(&sum, key);
+    if (!code && program)
+        code = add_file(&sum, program);
+    snprintf(name, 64, "prove-%016" PRIx64, sum);
+    return code;
+}
+
+static int prove_by_service(const struct arguments *arguments, const char *program, int witness_fd)
 {
     struct service service;
     char name[64];
     json_t *job = NULL;
-    int code = name_of_key(name, arguments->positional[KEY]);
+    int code = name_of_files(name, arguments->positional[KEY], program);
     if (!code)
         code = service_open(&service, arguments);
     if (code)
         return code;
-    code = circuits_add(&service, name, arguments->positional[KEY], NULL, NULL);
+    code = circuits_add(&service, name, arguments->positional[KEY], NULL, program, NULL);
     if (!code)
         code = prove_with(&service, name, arguments, witness_fd, 1, &job);
     progress_clear();
@@ -154,29 +164,51 @@ static int check_outputs(char *const *positional)
     return code ? code : output_check(positional[PUBLIC]);
 }
 
-static int check_witness(const char *path)
+/* What a file is, its name says: to the service as well. */
+static int check_witness(const char *path, const char *program)
 {
     size_t length = strlen(path);
-    if (length <= 5 || strcmp(path + length - 5, ".json") != 0)
+    int is_input = length > 5 && strcmp(path + length - 5, ".json") == 0;
+    if (is_input == !!program)
         return 0;
+    if (program)
+        return say_error(EXIT_USAGE_ERROR, "%s: fullprove takes an input whose name ends in .json",
+                         path);
     return say_error(EXIT_USAGE_ERROR,
                      "%s: prove takes a witness (.wtns); of an input, pawl fullprove makes one",
                      path);
 }
 
-int command_prove(const struct arguments *arguments)
+/* program: NULL where the witness is there. */
+static int prove(const struct arguments *arguments, const char *program)
 {
     int witness_fd, code = check_device(options_value(arguments, "--device"));
     int running = options_value(arguments, "--socket") || options_value(arguments, "--config");
     if (!code)
         code = check_outputs(arguments->positional);
     if (!code)
-        code = check_witness(arguments->positional[WITNESS]);
+        code = check_witness(arguments->positional[WITNESS], program);
     if (!code)
         code = upload_open_file(arguments->positional[WITNESS], &witness_fd);
     if (code)
         return code;
-    code = running ? prove_by_service(arguments, witness_fd) : prove_alone(arguments, witness_fd);
+    code = running ? prove_by_service(arguments, program, witness_fd)
+                   : prove_alone(arguments, program, witness_fd);
     close(witness_fd);
     return code;
+}
+
+int command_prove(const struct arguments *arguments)
+{
+    return prove(arguments, NULL);
+}
+
+int command_fullprove(const struct arguments *arguments)
+{
+    char **given = arguments->positional; /* INPUT PROGRAM KEY PROOF PUBLIC */
+    char *ours[] = {given[2], given[0], given[3], given[4]};
+    struct arguments as_prove = *arguments;
+    as_prove.positional = ours;
+    as_prove.count = 4;
+    return prove(&as_prove, given[1]);
 }

@@ -25,7 +25,8 @@ static const struct option_spec json_option[] = {JSON_OPTION, END};
 static const struct option_spec add_options[] = {
     {"--r1cs", OPTION_VALUE, "FILE",
      "the constraints: a witness that breaks one is refused by its number"},
-    {"--program", OPTION_LATER, NULL, NULL},
+    {"--program", OPTION_VALUE, "FILE",
+     "the witness program (ELF, with FILE.dat): jobs may have inputs (.json)"},
     SERVICE_OPTIONS,
     JSON_OPTION,
     END};
@@ -65,7 +66,9 @@ const struct command commands[] = {
     {"prove", "KEY.zkey WITNESS.wtns PROOF.json PUBLIC.json",
      "Prove with processes of its own, or with --socket by the running service.", prove_options, 4,
      4, command_prove, 0},
-    {"fullprove", "INPUT.json PROGRAM KEY.zkey PROOF.json PUBLIC.json", "", 0, 0, -1, 0, 1},
+    {"fullprove", "INPUT.json PROGRAM KEY.zkey PROOF.json PUBLIC.json",
+     "As prove, with the witness that PROGRAM makes of the input.", prove_options, 5, 5,
+     command_fullprove, 0},
     {"verify", "VKEY.json PUBLIC.json PROOF.json",
      "Check a proof: prints \"OK!\" (exit 0) or \"Invalid proof\" (exit 1).", json_option, 3, 3,
      command_verify, 0},

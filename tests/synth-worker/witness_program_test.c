@@ -126,8 +126,7 @@ static void nothing_is_left(void)
     int entries = 0;
     assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
     assert_int_equal(errno, ECHILD);
-    snprintf(path, sizeof path, "%s/pawl-programs-%u/%s", rig.folder, (unsigned)geteuid(),
-             rig.place.name);
+    snprintf(path, sizeof path, "%s/pawl-programs-%u", rig.folder, (unsigned)geteuid());
     DIR *folder = opendir(path);
     assert_non_null(folder);
     while (readdir(folder))
@@ -230,14 +229,19 @@ static void places_of_the_dead_are_swept(void **state)
     close(witness_place_enter(&other, &rig.complaint));
     close(other.worker_fd); /* as if its worker had been killed */
     close(other.base_fd);
+    other.worker_fd = other.base_fd = -1;
+    char dead[WITNESS_PLACE_NAME_BYTES];
+    strcpy(dead, other.name);
     assert_int_equal(witness_place_open(&next, &rig.complaint), 0);
-    snprintf(path, sizeof path, "%s/pawl-programs-%u/%s", rig.folder, (unsigned)geteuid(),
-             other.name);
+    snprintf(path, sizeof path, "%s/pawl-programs-%u/%s", rig.folder, (unsigned)geteuid(), dead);
     assert_int_equal(stat(path, &status), -1);
+    assert_int_equal(witness_place_open(&other, &rig.complaint),
+                     0); /* and not those of the living */
     snprintf(path, sizeof path, "%s/pawl-programs-%u/%s", rig.folder, (unsigned)geteuid(),
-             rig.place.name);
+             next.name);
     assert_int_equal(stat(path, &status), 0);
     witness_place_close(&next);
+    witness_place_close(&other);
 }
 
 int main(int count, char **words)
