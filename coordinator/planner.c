@@ -13,8 +13,8 @@
 #include "coordinator/circuits.h"
 #include "coordinator/config.h"
 #include "coordinator/lane_plan.h"
-#include "coordinator/memory_limit.h"
 #include "coordinator/workers.h"
+#include "shm/memory_limit.h"
 #include "shm/program.h"
 #include "shm/region_object.h"
 

@@ -20,6 +20,7 @@ int command_jobs(const struct arguments *arguments);
 int command_cancel(const struct arguments *arguments);
 int command_status(const struct arguments *arguments);
 int command_trace(const struct arguments *arguments);
+int command_doctor(const struct arguments *arguments);
 int command_healthz(const struct arguments *arguments);
 
 /* Every command, ended by one without a name. */

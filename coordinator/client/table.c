@@ -94,6 +94,8 @@ const struct command commands[] = {
     {"healthz", "", "Ask whether the coordinator answers.", healthz_options, 0, 0, command_healthz,
      1},
     {"top", "", "", 0, 0, -1, 0, 1},
-    {"doctor", "", "", 0, 0, -1, 0, 1},
+    {"doctor", "",
+     "Look at limits, devices and places; exit 71 where something keeps Pawl from working.",
+     service_options, 0, 0, command_doctor, 0},
     {"plan", "", "", 0, 0, -1, 0, 1},
     {0}};

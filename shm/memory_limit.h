@@ -4,8 +4,8 @@
  *
  * Reads /proc and /sys below `root` ("" but in tests). Called at the start and by `pawl doctor`.
  */
-#ifndef PAWL_COORDINATOR_MEMORY_LIMIT_H
-#define PAWL_COORDINATOR_MEMORY_LIMIT_H
+#ifndef PAWL_SHM_MEMORY_LIMIT_H
+#define PAWL_SHM_MEMORY_LIMIT_H
 
 #include <stdint.h>
 

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "coordinator/memory_limit.h"
+#include "shm/memory_limit.h"
 
 static char root[64];
 

@@ -1,7 +1,7 @@
 /*
  * The machine's and the control groups' memory; see the header. Keeps nothing.
  */
-#include "coordinator/memory_limit.h"
+#include "shm/memory_limit.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -1,0 +1,45 @@
+/*
+ * `pawl doctor`: what this machine, its limits and the places of the service mean for Pawl, each
+ * with the command that mends it. It changes nothing and initialises no driver.
+ */
+#ifndef PAWL_CLIENT_DOCTOR_H
+#define PAWL_CLIENT_DOCTOR_H
+
+#include <stddef.h>
+
+enum doctor_state { DOCTOR_OK, DOCTOR_WARN, DOCTOR_FAIL };
+
+struct doctor_finding {
+    const char *name;
+    enum doctor_state state;
+    char means[400];
+    const char *mend; /* a command or a key; NULL: nothing is to be done */
+};
+
+/* What is looked at: below `root` ("" but in tests) and at the socket's path. */
+struct doctor_place {
+    const char *root, *socket;
+};
+
+struct doctor_check {
+    const char *name;
+    /* Sets state, means and mend; they are OK, empty and NULL before. */
+    void (*look)(struct doctor_finding *finding, const struct doctor_place *place);
+};
+/* Ended by one without a name. */
+extern const struct doctor_check doctor_checks[];
+
+/* Sets a finding; `means` is formatted as by printf. */
+void doctor_find(struct doctor_finding *finding, enum doctor_state state, const char *mend,
+                 const char *means, ...) __attribute__((format(printf, 4, 5)));
+
+/* doctor_places.c */
+void doctor_look_at_socket(struct doctor_finding *finding, const struct doctor_place *place);
+void doctor_look_at_run_dir(struct doctor_finding *finding, const struct doctor_place *place);
+void doctor_look_at_state_dir(struct doctor_finding *finding, const struct doctor_place *place);
+/* doctor_devices.c */
+void doctor_look_at_cpu(struct doctor_finding *finding, const struct doctor_place *place);
+void doctor_look_at_driver(struct doctor_finding *finding, const struct doctor_place *place);
+void doctor_look_at_mps(struct doctor_finding *finding, const struct doctor_place *place);
+
+#endif
