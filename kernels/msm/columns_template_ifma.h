@@ -165,7 +165,7 @@ static void GROUP_FN(segment_store)(GROUP_BATCH *b, const GROUP_COLUMNS *c,
 {
     for (uint32_t g = 0; g < s->groups; g++) {
         const struct columns_group *group = &s->group[g];
-        GROUP_AFFINE spill, *to[8];
+        GROUP_AFFINE spill = GROUP_FN(nothing), *to[8];
         for (uint32_t lane = 0; lane < 8; lane++)
             to[lane] = group->first + lane < c->pieces ? &c->out[c->by_length[group->first + lane]]
                                                        : &spill;

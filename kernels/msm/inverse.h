@@ -144,7 +144,7 @@ static inline void gcd_reduce_modular(uint64_t *out, const uint64_t *x, int64_t 
 
 static inline void gcd_apply(struct gcd *s, struct gcd_factors by)
 {
-    struct gcd next;
+    struct gcd next = {.a = {0}};
     gcd_reduce_number(next.a, s->a, &by.fa, s->b, &by.ga);
     gcd_reduce_number(next.b, s->a, &by.fb, s->b, &by.gb);
     gcd_reduce_modular(next.u, s->u, by.fa, s->v, by.ga);

@@ -185,9 +185,16 @@ static inline void schedule_cut_digits(const struct schedule *s, const struct sc
     schedule_cut_range(s, chunk->narrow_begin, chunk->narrow, s->narrow_windows);
 }
 
+/* Signs are random: no branch on them. */
+static inline uint32_t digit_negative(int16_t digit)
+{
+    return (uint32_t)(int32_t)digit >> 31;
+}
+
 static inline uint32_t digit_bucket(int16_t digit)
 {
-    return (uint32_t)(digit < 0 ? -(int32_t)digit : digit);
+    const uint32_t flip = 0 - digit_negative(digit);
+    return ((uint32_t)(int32_t)digit ^ flip) - flip;
 }
 
 static inline void schedule_count(uint32_t *head, const int16_t *digit, size_t begin, size_t end)
@@ -201,7 +208,7 @@ static inline void schedule_scatter(uint32_t *order, uint32_t *head, const int16
 {
     for (size_t i = begin; i < end; i++) {
         uint32_t place = head[digit_bucket(digit[i])]++;
-        order[place] = 2 * id[i] + (digit[i] < 0);
+        order[place] = 2 * id[i] + digit_negative(digit[i]);
     }
 }
 
