@@ -4,6 +4,7 @@
  * SIGKILL leaves nothing.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <sched.h>
 #include <seccomp.h>
 #include <stdint.h>
@@ -133,37 +134,38 @@ int sandbox_filter_parser(void)
     return filter ? load(filter, allow(filter, parser_calls)) : -ENOMEM;
 }
 
+/* The call, where its argument has that value in the bits of the mask. */
+static int allow_where(scmp_filter_ctx filter, int number, unsigned argument, uint64_t mask,
+                       uint64_t value)
+{
+    const struct scmp_arg_cmp test = {
+        .arg = argument, .op = SCMP_CMP_MASKED_EQ, .datum_a = mask, .datum_b = value};
+    return seccomp_rule_add_array(filter, SCMP_ACT_ALLOW, number, 1, &test);
+}
+
 /* Threads, but no processes: nothing of a program can outlive it. clone3 hides its flags. */
 static int allow_threads(scmp_filter_ctx filter)
 {
-    return seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(clone), 1,
-                            SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_THREAD, CLONE_THREAD));
+    return allow_where(filter, SCMP_SYS(clone), 0, CLONE_THREAD, CLONE_THREAD);
 }
 
 /* A signal to itself (abort), to nobody else. */
 static int allow_own_signals(scmp_filter_ctx filter)
 {
     uint64_t self = (uint64_t)getpid();
-    int error =
-        seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(tgkill), 1, SCMP_A0(SCMP_CMP_EQ, self));
-    return error ? error
-                 : seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(kill), 1,
-                                    SCMP_A0(SCMP_CMP_EQ, self));
+    int error = allow_where(filter, SCMP_SYS(tgkill), 0, UINT64_MAX, self);
+    return error ? error : allow_where(filter, SCMP_SYS(kill), 0, UINT64_MAX, self);
 }
 
-/* Its own limits, which it can only lower; whether an output is a terminal; flags of its fds. */
+/* Its own limits, which it can only lower; whether an output is a terminal; its own fds. */
 static int allow_with_arguments(scmp_filter_ctx filter)
 {
-    static const int controls[] = {1 /* F_GETFD */, 2 /* F_SETFD */, 3 /* F_GETFL */,
-                                   0 /* F_DUPFD */, 1030 /* F_DUPFD_CLOEXEC */};
-    int error =
-        seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(prlimit64), 1, SCMP_A0(SCMP_CMP_EQ, 0));
+    static const int controls[] = {F_DUPFD, F_DUPFD_CLOEXEC, F_GETFD, F_SETFD, F_GETFL};
+    int error = allow_where(filter, SCMP_SYS(prlimit64), 0, UINT64_MAX, 0);
     if (!error)
-        error = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(ioctl), 1,
-                                 SCMP_A1(SCMP_CMP_EQ, TCGETS));
+        error = allow_where(filter, SCMP_SYS(ioctl), 1, UINT64_MAX, TCGETS);
     for (size_t i = 0; i < sizeof controls / sizeof *controls && !error; i++)
-        error = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(fcntl), 1,
-                                 SCMP_A1(SCMP_CMP_EQ, (uint64_t)controls[i]));
+        error = allow_where(filter, SCMP_SYS(fcntl), 1, UINT64_MAX, (uint64_t)controls[i]);
     return error;
 }
 
