@@ -24,7 +24,7 @@ double floor_additions_of_msm(size_t n);
 double floor_products_of_quotient(unsigned log2);
 
 /* Products of a proof's assembly and check with a prepared key, by count (kernels/README.md). */
-#define FLOOR_PRODUCTS_OF_ASSEMBLY 8000.0
-#define FLOOR_PRODUCTS_OF_CHECK 28000.0
+#define FLOOR_PRODUCTS_OF_ASSEMBLY 8200.0
+#define FLOOR_PRODUCTS_OF_CHECK 27100.0
 
 #endif
