@@ -111,6 +111,7 @@ int main(int argc, char **argv)
 {
     struct options options;
     char error[1024];
+    program_begin(OOM_COORDINATOR);
     int code = parse_options(&options, argc, argv);
     if (code >= 0)
         return code;
@@ -125,7 +126,7 @@ int main(int argc, char **argv)
         code = print_value(config, options.get);
     } else if (options.is_check) {
         code = 0;
-    } else {
+    } else if (!(code = program_check_files("coordinator"))) {
         code = loop_run(config, options.ready_fd, options.owner_fd);
     }
     free(config);

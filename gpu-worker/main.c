@@ -171,6 +171,7 @@ static int read_arguments(struct arguments *arguments, int argc, char **argv)
 int main(int argc, char **argv)
 {
     struct arguments arguments = {0};
+    program_begin(OOM_GPU);
     log_open("gpu-worker");
     int code = read_arguments(&arguments, argc, argv);
     if (code >= 0)
@@ -184,5 +185,6 @@ int main(int argc, char **argv)
         return fail(EXIT_USAGE_ERROR, "--json goes with --list-devices");
     if (!arguments.device)
         return fail(EXIT_USAGE_ERROR, "--device is missing: cpu, cuda:N or a UUID; see --help");
-    return serve(&arguments);
+    code = program_check_files("gpu-worker");
+    return code ? code : serve(&arguments);
 }

@@ -23,6 +23,21 @@ enum program_exit {
 
 #define PAWL_SOCKET_BYTES 108 /* of sun_path */
 
+/* oom_score_adj by role: memory is to be taken from what is done again first, and from what holds
+ * the jobs last. */
+#define OOM_SYNTH 500
+#define OOM_GPU 300
+#define OOM_COORDINATOR (-500)
+#define PROGRAM_FILES_LEAST 32
+
+/*
+ * Called first by each main: a file that grows over the limit of file sizes is EFBIG and not a
+ * signal; the OOM killer's preference is set, as far as it may be (0: left as it is).
+ */
+void program_begin(int oom_score_adjust);
+/* 0, or EXIT_MACHINE having said on stderr that too few files may be open. */
+int program_check_files(const char *program);
+
 /* The build id that both sides of a socket must share: version and a hash of the layout headers. */
 extern const char pawl_build_id[];
 

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -188,11 +189,19 @@ static int parse(struct options *options, int count, char **words)
     return optind < count ? usage_error("an unexpected argument") : -1;
 }
 
+/* A witness program ends by the signal, and its caller tells so. */
+static int run_witness_child(int count, char **words)
+{
+    signal(SIGXFSZ, SIG_DFL);
+    return witness_child_run(count, words);
+}
+
 int main(int count, char **words)
 {
     struct options options = {0};
     if (count > 1 && !strcmp(words[1], WITNESS_CHILD_OPTION))
-        return witness_child_run(count - 2, words + 2);
+        return run_witness_child(count - 2, words + 2);
+    program_begin(OOM_SYNTH);
     int code = parse(&options, count, words);
     if (code >= 0)
         return code;
@@ -205,5 +214,6 @@ int main(int count, char **words)
         return usage_error("--images, --r1cs, --program and --check-subgroups go with --compile");
     if (options.vkey)
         return run_export(&options);
-    return run_worker(&options);
+    code = program_check_files("synth-worker");
+    return code ? code : run_worker(&options);
 }

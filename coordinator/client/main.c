@@ -80,6 +80,7 @@ static int run(const struct command *command, int argc, char **argv)
 int main(int argc, char **argv)
 {
     int words = 0;
+    program_begin(0);
     if (argc < 2) {
         return say_error(EXIT_USAGE_ERROR, "no command; see pawl --help");
     } else if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")) {
