@@ -27,6 +27,12 @@ struct config_lane {
     uint32_t numa;       /* as shm/numa.h has it */
 };
 
+#define CONFIG_CIRCUITS_MAX 64
+struct config_circuit {
+    char name[65];
+    char program[1024]; /* the witness program's path; "": none */
+};
+
 struct config {
     char path[PATH_MAX]; /* of the file, for messages */
     char socket[PAWL_SOCKET_BYTES];
@@ -54,6 +60,8 @@ struct config {
     int nice[CONFIG_ROLES];
     struct config_lane lanes[LANES_MAX];
     uint32_t lane_count;
+    struct config_circuit circuits[CONFIG_CIRCUITS_MAX];
+    uint32_t circuit_count;
     uint64_t queued_jobs, queued_bytes;
     uint32_t kept_jobs;
     uint64_t kept_for_ms; /* 0: no such limit */

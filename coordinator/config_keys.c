@@ -95,7 +95,8 @@ const struct config_key config_keys[] = {
     STAGE_DEADLINE("msm", STAGE_MSM),
     STAGE_DEADLINE("finalize", STAGE_FINALIZE),
 
-    {"circuit", "program", &config_kind_fixed, "", 0, 0, 0, false},
+    {"circuit", "program", &config_kind_path, "", offsetof(struct config_circuit, program), 0,
+     sizeof(((struct config_circuit *)NULL)->program), false},
 };
 const size_t config_key_count = sizeof(config_keys) / sizeof(config_keys[0]);
 

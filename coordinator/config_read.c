@@ -17,6 +17,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "coordinator/circuit_names.h"
+
 #define SECTION_BYTES 80
 
 struct seen_key {
@@ -112,6 +114,29 @@ static void enter_lane(struct load *load, const char *name)
     load->base = lane;
 }
 
+static void enter_circuit(struct load *load, const char *name)
+{
+    struct config *config = load->config;
+
+    if (!circuit_name_is_valid(name)) {
+        mistake(load, "[%s]: a circuit's name is [A-Za-z0-9][A-Za-z0-9._-]{0,63}", load->section);
+        return;
+    }
+    for (uint32_t i = 0; i < config->circuit_count; i++) {
+        load->base = &config->circuits[i];
+        if (strcmp(config->circuits[i].name, name) == 0)
+            return;
+    }
+    if (config->circuit_count == CONFIG_CIRCUITS_MAX) {
+        mistake(load, "[%s]: more than %u circuits", load->section, CONFIG_CIRCUITS_MAX);
+        return;
+    }
+    struct config_circuit *circuit = &config->circuits[config->circuit_count++];
+    config_set_defaults("circuit", circuit);
+    snprintf(circuit->name, sizeof(circuit->name), "%s", name);
+    load->base = circuit;
+}
+
 static void enter_section(struct load *load, const char *text, size_t length)
 {
     const char *name, *near;
@@ -137,6 +162,8 @@ static void enter_section(struct load *load, const char *text, size_t length)
             mistake(load, "[%s] %s", load->section, named ? "needs a name" : "has no name");
         else if (strcmp(load->section_kind, "lane") == 0)
             enter_lane(load, name);
+        else if (strcmp(load->section_kind, "circuit") == 0)
+            enter_circuit(load, name);
         return;
     }
     near = config_nearest(load->section, each_section, NULL);

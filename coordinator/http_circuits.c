@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "coordinator/circuits.h"
+#include "coordinator/config.h"
 #include "coordinator/json_status.h"
 #include "coordinator/json_writer.h"
 #include "coordinator/key_open.h"
@@ -92,13 +93,18 @@ static void send_accepted(struct http_call *call)
 }
 
 /* A fd, or -1 with the problem sent. */
-static int open_named(struct http_call *call, const char *field, const char *path)
+static int open_as(struct http_call *call, uint32_t uid, const char *field, const char *path)
 {
     char why[1024];
-    int fd = key_open(call->service->config, http_client_uid(call), path, why, sizeof(why));
+    int fd = key_open(call->service->config, uid, path, why, sizeof(why));
     if (fd < 0)
         http_send_problem(call->request, 422, field, "%s", why);
     return fd < 0 ? -1 : fd;
+}
+
+static int open_named(struct http_call *call, const char *field, const char *path)
+{
+    return open_as(call, http_client_uid(call), field, path);
 }
 
 static void close_files(const struct circuit_files *files)
@@ -109,30 +115,43 @@ static void close_files(const struct circuit_files *files)
             close(fds[i]);
 }
 
-/* What lies beside a program, PROGRAM.dat; there may be nothing. 0, or -EINVAL with the problem
- * sent. */
-static int open_program_data(struct http_call *call, const char *program_path, int *fd)
+/* What lies beside a program, PROGRAM.dat; there may be nothing. 0, or -1 with the problem sent. */
+static int open_program_data(struct http_call *call, uint32_t uid, const char *program_path,
+                             int *fd)
 {
     char path[PATH_MAX], why[1024];
     if (snprintf(path, sizeof(path), "%s.dat", program_path) >= (int)sizeof(path))
         return 0;
-    *fd = key_open(call->service->config, http_client_uid(call), path, why, sizeof(why));
+    *fd = key_open(call->service->config, uid, path, why, sizeof(why));
     if (*fd >= 0 || *fd == -ENOENT)
         return 0;
     http_send_problem(call->request, 422, "program_path", "%s", why);
-    return -EINVAL;
+    return -1;
 }
 
-/* 0, or -1 with the problem sent. */
+/* What [circuit NAME] says; NULL: nothing. */
+static const char *configured_program(const struct http_call *call)
+{
+    const struct config *config = call->service->config;
+    for (uint32_t i = 0; i < config->circuit_count; i++)
+        if (strcmp(config->circuits[i].name, call->segment) == 0 && config->circuits[i].program[0])
+            return config->circuits[i].program;
+    return NULL;
+}
+
+/* The request's, as its client may; else the configured one, as we may. 0, or -1 with the problem
+ * sent. */
 static int open_program(struct http_call *call, const struct circuit_request *request,
                         struct circuit_files *files)
 {
-    if (!request->program_path)
+    uint32_t uid = request->program_path ? http_client_uid(call) : geteuid();
+    files->program_path = request->program_path ? request->program_path : configured_program(call);
+    if (!files->program_path)
         return 0;
-    files->program_fd = open_named(call, "program_path", request->program_path);
+    files->program_fd = open_as(call, uid, "program_path", files->program_path);
     if (files->program_fd < 0)
         return -1;
-    return open_program_data(call, request->program_path, &files->program_data_fd);
+    return open_program_data(call, uid, files->program_path, &files->program_data_fd);
 }
 
 static int open_files(struct http_call *call, const struct circuit_request *request,
@@ -143,8 +162,7 @@ static int open_files(struct http_call *call, const struct circuit_request *requ
                                     .program_fd = -1,
                                     .program_data_fd = -1,
                                     .key_path = request->zkey_path,
-                                    .r1cs_path = request->r1cs_path,
-                                    .program_path = request->program_path};
+                                    .r1cs_path = request->r1cs_path};
     files->key_fd = open_named(call, "zkey_path", request->zkey_path);
     if (files->key_fd < 0)
         return -EINVAL;

@@ -178,6 +178,8 @@ static int become_program(const struct run *run, int out, int error, int *report
     *report = 4;
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
+    for (int number = 1; number < SIGRTMAX; number++)
+        signal(number, SIG_DFL); /* what we ignore is not what it should */
     umask(077);
     setsid();
     status = sandbox_program(&limits, &places, what);

@@ -140,7 +140,11 @@ static void test_every_key(void **state)
               "device_charges = 9\ndeadline.witness = 1m\ndeadline.rows = 2s\n"
               "deadline.upload = 3ms\ndeadline.ntt = 4s\ndeadline.msm = 0s\n"
               "deadline.finalize = 6s\n"
-              "[circuit square]\nprogram =\n");
+              "[circuit square]\nprogram = /srv/square\n[circuit cube]\nprogram =\n");
+    assert_int_equal(loaded.circuit_count, 2);
+    assert_string_equal(loaded.circuits[0].name, "square");
+    assert_string_equal(loaded.circuits[0].program, "/srv/square");
+    assert_string_equal(loaded.circuits[1].program, "");
     assert_int_equal(loaded.path_root_count, 3);
     assert_string_equal(loaded.path_roots[2], "/c");
     assert_int_equal(loaded.allow_uid_count, 3);
@@ -293,8 +297,10 @@ static void test_later_versions(void **state)
            ":2: behind_tls_proxy = yes is not in this version; leave it at no");
     refuse("[device cpu]\nuse = fallback\n",
            ":2: use = fallback is not in this version; leave it at auto");
-    refuse("[circuit a]\nprogram = /bin/w\n",
-           ":2: program = /bin/w is not in this version; leave it out");
+    refuse("[circuit a]\nprogram = w\n",
+           ":2: program = w: an absolute path that is short enough is wanted, at most 1023 bytes");
+    refuse("[circuit .a]\nprogram = /w\n",
+           ":1: [circuit .a]: a circuit's name is [A-Za-z0-9][A-Za-z0-9._-]{0,63}");
 }
 
 static void test_lines(void **state)

@@ -15,7 +15,7 @@ cp "$mul2/w1.wtns" "$work/p/good.dat"
 cp "$work/p/good" "$work/other/good"
 cp "$fixtures/bn128/pos10/w1.wtns" "$work/other/good.dat"
 
-write_config <<'END'
+write_config <<END
 [workers]
 synth = 2
 [lane main]
@@ -25,6 +25,8 @@ size = 1M
 deadline.witness = 2s
 program_memory = 200M
 program_output = 1M
+[circuit configured]
+program = $work/p/good
 END
 start_stack
 is 'the stack starts' 0 $?
@@ -80,6 +82,8 @@ fails_with 'a program that is not there' 1 'nowhere' \
 check 'circuit add --program' "$pawl" circuit add mul2 "$mul2/key.zkey" --program "$work/p/good"
 is 'the list has the program' 64 "$("$pawl" circuit list --json |
     jq -r '(if type == "array" then . else .circuits end)[] | select(.name == "mul2") | .program | length')"
+check 'circuit add with the configured program' "$pawl" circuit add configured "$mul2/key.zkey"
+check '... is right' right configured
 rm "$work/p/good" "$work/p/good.dat" # it was taken along
 check 'a right program' right mul2
 is 'its public signals' "$(jq -c .public "$mul2/w1.r12345.s67890.json")" \
@@ -119,7 +123,7 @@ is 'no process of a program is left' '' "$(programs_here)"
 is 'no child of a synth-worker is left' '' "$(zombies)"
 is 'no core file' '' "$(find "$work" . -maxdepth 1 -name 'core*' 2>/dev/null)"
 is 'nobody died' 0 "$("$pawl" status --json | jq '.deaths_total | .synth + .gpu')"
-is 'one program is kept, the others are swept' 1 "$(find "$work/state/programs" -maxdepth 1 -name '????????????????????????????????????????????????????????????????' | wc -l)"
+is 'the program of both circuits is kept, once, and the other is swept' 1 "$(find "$work/state/programs" -maxdepth 1 -name '????????????????????????????????????????????????????????????????' | wc -l)"
 
 # ---- cancel, deaths, restarts ----
 
