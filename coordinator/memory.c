@@ -1,6 +1,6 @@
 /*
- * The memory budget; see the header. The constants are private memory (Pss less what is a term of
- * its own) of our processes, measured by tests/scenario/memory_terms.sh, which compares them again.
+ * The memory budget; see the header. The constants are anonymous memory of our processes, rounded
+ * up: tests/scenario/memory_terms.sh compares the terms with what is measured.
  */
 #include "coordinator/memory.h"
 
@@ -12,10 +12,10 @@
 #include "shm/seat.h"
 
 #define MIB (UINT64_C(1) << 20)
-#define COORDINATOR_BYTES (12 * MIB)
+#define COORDINATOR_BYTES (4 * MIB)
 #define JOB_BYTES UINT64_C(2048) /* of a job that is not final, in the coordinator */
 #define JOBS_COUNTED_MAX UINT64_C(16384)
-#define SYNTH_BYTES (6 * MIB)
+#define SYNTH_BYTES (2 * MIB)
 #define DEVICE_BYTES (8 * MIB)
 #define SPOOL_CACHE_BYTES (64 * MIB) /* more of it gives way to whoever needs memory */
 
