@@ -183,7 +183,7 @@ fails_with 'too few arguments: 64' 64 arguments "$pawl" prove "$key" "$w"
 fails_with 'an unknown option: 64' 64 --frob "$pawl" prove --frob "$key" "$w" a b
 fails_with 'cuda: 64' 64 'cuda:0 is not in this version' prove "$key" "$w" --device cuda:0
 fails_with 'bad threads: 64' 64 --threads prove "$key" "$w" --threads many
-for command in fullprove top plan; do
+for command in top plan; do
     fails_with "$command: not in this version" 64 'is not in this version' "$pawl" $command
 done
 fails_with 'bad blinders: 64' 64 PAWL_TEST_BLINDERS \
