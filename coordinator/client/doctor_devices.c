@@ -13,24 +13,24 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "kernels/cpu_form.h"
+
 void doctor_look_at_cpu(struct doctor_finding *finding, const struct doctor_place *place)
 {
+    const char *forced = getenv("PAWL_CPU"), *why = NULL;
+    const char *adx = cpu_form_available(FORM_ADX) ? "yes" : "no";
+    const char *ifma = cpu_form_available(FORM_IFMA) ? "yes" : "no";
+
     (void)place;
-#if defined(__x86_64__)
-    __builtin_cpu_init();
-    int adx = __builtin_cpu_supports("adx") && __builtin_cpu_supports("bmi2");
-    int ifma = __builtin_cpu_supports("avx512ifma") && __builtin_cpu_supports("avx512vl");
-    const char *form = ifma ? "ifma" : adx ? "adx" : "portable";
-    const char *forced = getenv("PAWL_CPU");
-    if (forced && *forced)
+    if (cpu_form_check(&why))
+        doctor_find(finding, DOCTOR_FAIL, "unset PAWL_CPU", "%s", why);
+    else if (forced && *forced)
         doctor_find(finding, DOCTOR_WARN, "unset PAWL_CPU",
-                    "PAWL_CPU forces the form %s; the CPU has %s", forced, form);
+                    "PAWL_CPU forces the form %.20s; the CPU has adx: %s, AVX-512 IFMA: %s", forced,
+                    adx, ifma);
     else
-        doctor_find(finding, DOCTOR_OK, NULL, "adx: %s, AVX-512 IFMA: %s; form in use: %s",
-                    adx ? "yes" : "no", ifma ? "yes" : "no", form);
-#else
-    doctor_find(finding, DOCTOR_OK, NULL, "not x86-64; form in use: portable");
-#endif
+        doctor_find(finding, DOCTOR_OK, NULL, "adx: %s, AVX-512 IFMA: %s; form in use: %s", adx,
+                    ifma, cpu_form_name(cpu_form_chosen()));
 }
 
 static int library_loads(void)

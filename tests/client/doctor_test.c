@@ -150,10 +150,9 @@ static void devices_are_found(void **state)
     setenv("CUDA_MPS_PIPE_DIRECTORY", "/pipes", 1);
     want("mps", DOCTOR_WARN, "an MPS server is at /pipes");
     want("cpu", DOCTOR_OK, "form in use");
-#if defined(__x86_64__)
     setenv("PAWL_CPU", "portable", 1);
     want("cpu", DOCTOR_WARN, "forces the form portable");
-#endif
+    unsetenv("PAWL_CPU");
     want("numa", DOCTOR_OK, "1 memory node");
     put("/sys/devices/system/node/online", "0-1\n");
     want("numa", DOCTOR_OK, "2 memory nodes");
