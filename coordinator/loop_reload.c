@@ -29,6 +29,7 @@ static void keep_fixed(struct config *fresh, const struct config *running)
     memcpy(fresh->backing, kept.backing, sizeof(fresh->backing));
     memcpy(fresh->store, kept.store, sizeof(fresh->store));
     fresh->dumpable = kept.dumpable;
+    fresh->memory_bytes = kept.memory_bytes;
     fresh->staged = kept.staged;
 }
 
