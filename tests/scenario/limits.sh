@@ -48,7 +48,7 @@ fi
 
 # dash and bash agree on these letters
 check 'one-shot with ulimit -l 64' proves sh -c 'ulimit -l 64; exec "$@"' sh
-check 'one-shot with 24 fds' proves sh -c 'ulimit -n 24; exec "$@"' sh
+check 'one-shot with 32 fds' proves sh -c 'ulimit -n 32; exec "$@"' sh
 write_config <<'END'
 [lane main]
 slabs = 4
