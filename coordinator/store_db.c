@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -220,10 +221,13 @@ static int prepare_all(struct store_db *db)
     return 0;
 }
 
+/* SQLite's NOFOLLOW refuses a link anywhere in a path; we only want none for the file itself. */
 static int open_handle(struct store_db *db, const char *path)
 {
     int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOFOLLOW;
-    int code = sqlite3_open_v2(path, &db->handle, flags, NULL);
+    char *resolved = realpath(path, NULL);
+    int code = sqlite3_open_v2(resolved ? resolved : path, &db->handle, flags, NULL);
+    free(resolved);
     if (!db->handle)
         return -ENOMEM;
     sqlite3_extended_result_codes(db->handle, 1);

@@ -456,6 +456,26 @@ static void test_another_has_the_database(void **state)
     rig_close(store);
 }
 
+/* state_dir may lie behind links, as /var/lib does on some machines; the file itself is none. */
+static void test_links_on_the_way(void **state)
+{
+    struct told told;
+    char link[80], why[256];
+    struct store *store = open_store(&test_limits, &told), *second = NULL;
+    const struct store_sqlite_options options = {
+        .path = rig.path, .base = rig.base, .disk = rig.disk, .spool = &rig.spool};
+    (void)state;
+    snprintf(link, sizeof(link), "%s/link", rig.folder);
+    assert_int_equal(symlink(".", link), 0);
+    snprintf(rig.path, sizeof(rig.path), "%s/link/jobs.db", rig.folder);
+    store = reopen(store, &test_limits, &told);
+    snprintf(rig.path, sizeof(rig.path), "%s/other.db", rig.folder);
+    assert_int_equal(symlink("jobs.db", rig.path), 0);
+    assert_int_equal(store_sqlite_create(&second, &test_limits, &options, why, sizeof(why)),
+                     -ELOOP);
+    rig_close(store);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -469,6 +489,7 @@ int main(void)
         cmocka_unit_test(test_the_file_stays_small),
         cmocka_unit_test(test_a_full_disk),
         cmocka_unit_test(test_another_has_the_database),
+        cmocka_unit_test(test_links_on_the_way),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     remove_folder();
