@@ -198,6 +198,7 @@ static void on_inputs(void *arg, struct inputs *inputs, const struct job_request
 {
     struct acceptance *acceptance = arg;
     struct job_request_error ours;
+    acceptance->service->arriving--;
     if (!problem && hand_over(acceptance, inputs, &ours))
         problem = &ours;
     if (inputs)
@@ -218,7 +219,7 @@ static int is_full(const struct service *service, const struct job_request *job)
     struct store_counts counts;
     service->store->counts(service->store, &counts);
     return !job->key[0] &&
-           counts.queued + counts.running + service->accepting >= service->config->queued_jobs;
+           counts.queued + counts.running + service->arriving >= service->config->queued_jobs;
 }
 
 static int may_use_paths(const struct http_call *call, const struct job_request *job,
@@ -253,6 +254,7 @@ static void accept_request(struct http_call *call, struct job_request *job)
     }
     *acceptance = (struct acceptance){service, call->request};
     service->accepting++;
+    service->arriving++;
     inputs_start(service, job, on_inputs, acceptance);
 }
 

@@ -39,7 +39,8 @@ struct service {
     struct uploads *uploads;
     struct waiters *waiters;
     uint64_t started_ns;
-    uint32_t accepting; /* jobs on their way to the store */
+    uint32_t accepting; /* jobs that are posted and not answered */
+    uint32_t arriving;  /* of these, the ones that the store has not been given yet */
     int draining;       /* no new work is taken */
     int stopping;       /* the server is being taken down */
 };

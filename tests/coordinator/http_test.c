@@ -178,27 +178,6 @@ static void wrong_jobs_are_refused(void **state)
     rig_stop(&rig);
 }
 
-static void a_full_queue_says_try_later(void **state)
-{
-    struct rig rig;
-    char first[17], second[17], path[48];
-    (void)state;
-    start_with_circuit(&rig, "[limits]\nqueued_jobs = 2\n");
-    rig_submit(&rig, 1, "", first);
-    rig_submit(&rig, 1, "", second);
-    struct rig_answer answer = rig_post_job(&rig, 1, "");
-    assert_int_equal(answer.status, 503);
-    assert_non_null(strstr(answer.head, "Retry-After: "));
-    rig_free_answer(&answer);
-    json_t *job = rig_job(&rig, second, 0);
-    assert_int_equal(rig_number_at(job, "position"), 2);
-    json_decref(job);
-    snprintf(path, sizeof(path), "/v1/jobs/%s", first);
-    assert_int_equal(rig_status_of(&rig, "DELETE", path, NULL), 200);
-    rig_submit(&rig, 1, "", first); /* there is room again */
-    rig_stop(&rig);
-}
-
 static void jobs_are_listed_newest_first(void **state)
 {
     struct rig rig;
@@ -556,7 +535,6 @@ int main(void)
         cmocka_unit_test(uploads_are_bounded),
         cmocka_unit_test(an_upload_is_used_once),
         cmocka_unit_test(wrong_jobs_are_refused),
-        cmocka_unit_test(a_full_queue_says_try_later),
         cmocka_unit_test(jobs_are_listed_newest_first),
         cmocka_unit_test(waiters_are_answered_at_the_end),
         cmocka_unit_test(waiters_that_went_away_are_dropped),
