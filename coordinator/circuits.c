@@ -126,14 +126,6 @@ int circuits_program(const struct circuits *circuits, uint32_t number)
     return circuit ? circuit->program_fd : -1;
 }
 
-uint64_t circuits_image_bytes(const struct circuits *circuits)
-{
-    uint64_t bytes = 0;
-    for (const struct circuit *at = circuits->first; at; at = at->next)
-        bytes += at->bytes;
-    return bytes;
-}
-
 static void add_needs(const struct circuit *circuit, struct lane_needs *slabs,
                       struct memory_needs *memory)
 {
@@ -517,6 +509,8 @@ int circuits_start(struct circuits *circuits, struct event_base *base, struct cl
 
 void circuits_stop(struct circuits *circuits)
 {
+    if (!circuits->control) /* not started: no fd is set to -1 yet */
+        return;
     compile_stop(&circuits->compile);
     while (circuits->first_name) {
         struct circuit_name *name = circuits->first_name;

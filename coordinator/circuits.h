@@ -127,6 +127,5 @@ void circuits_needs(const struct circuits *circuits, const struct circuit *more,
 void circuits_tick(struct circuits *circuits);
 /* "compiling", "ready", "failed". */
 const char *circuit_state_name(const struct circuit_name *name);
-uint64_t circuits_image_bytes(const struct circuits *circuits);
 
 #endif

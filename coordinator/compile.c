@@ -29,7 +29,7 @@
 #define CHILD_PROGRAM_PATH "/proc/self/fd/5"
 #define CHILD_PROGRAM_DATA_FD 6
 #define CHILD_PROGRAM_DATA_PATH "/proc/self/fd/6"
-#define TEXT_ROOM (COMPILE_TEXT_BYTES + 3 * PATH_MAX)
+#define TEXT_ROOM (COMPILE_TEXT_BYTES + 4 * PATH_MAX)
 #define WORDS_MAX 16
 
 extern char **environ;
@@ -94,14 +94,16 @@ static const char *last_line(char *text)
 
 static void finish_when_all_ended(struct compile *compile)
 {
-    char error[TEXT_ROOM], out[COMPILE_TEXT_BYTES];
+    char error[TEXT_ROOM], out[COMPILE_TEXT_BYTES], data_path[PATH_MAX + 8];
     int exit_code = compile->exit_code;
     if (exit_code < 0 || compile->out.fd >= 0 || compile->error.fd >= 0)
         return;
     snprintf(error, sizeof(error), "%s", last_line(compile->error.text));
+    snprintf(data_path, sizeof(data_path), "%s.dat", compile->program_path);
     name_file(error, sizeof(error), CHILD_KEY_PATH, compile->key_path);
     name_file(error, sizeof(error), CHILD_R1CS_PATH, compile->r1cs_path);
     name_file(error, sizeof(error), CHILD_PROGRAM_PATH, compile->program_path);
+    name_file(error, sizeof(error), CHILD_PROGRAM_DATA_PATH, data_path);
     snprintf(out, sizeof(out), "%s", compile->out.text);
     clean_up(compile);
     compile->done(compile->arg, exit_code, out, error);

@@ -1,5 +1,5 @@
 /*
- * Files below path_roots; see the header. Called by key_open.c and acceptance.c. The kernel keeps
+ * Files below path_roots; see the header. Called by key_open.c and inputs.c. The kernel keeps
  * the whole way below the root, so nothing can be exchanged between a check and the use.
  */
 #include "coordinator/path_roots.h"

@@ -1,5 +1,5 @@
 /*
- * The spool's folder; see the header. Called by uploads.c, acceptance.c, the store and the loop's
+ * The spool's folder; see the header. Called by uploads.c, inputs.c, the store and the loop's
  * start. A SIGKILL leaves files that no job owns; spool_sweep removes them at the next start.
  */
 #include "coordinator/spool.h"

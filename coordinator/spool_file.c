@@ -1,6 +1,6 @@
 /*
  * Files of the spool in the making; see the header. Called on the disk thread by uploads.c and
- * acceptance.c. A SIGKILL leaves a file that no job owns, which the next start removes.
+ * inputs.c. A SIGKILL leaves a file that no job owns, which the next start removes.
  */
 #include "coordinator/spool_file.h"
 

@@ -1,5 +1,5 @@
 /*
- * Uploads; see the header. Called by http_uploads.c and acceptance.c. A SIGKILL leaves the files of
+ * Uploads; see the header. Called by http_uploads.c and inputs.c. A SIGKILL leaves the files of
  * uploads that no job has taken, which the next start removes.
  *
  * An upload's file is the disk thread's while is_busy, and the loop's else.
