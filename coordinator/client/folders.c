@@ -85,33 +85,41 @@ static const char *home(void)
     return entry && entry->pw_dir && entry->pw_dir[0] == '/' ? entry->pw_dir : NULL;
 }
 
-static int cache_path(char out[PATH_MAX], const char *given)
+/* Makes the folder where it is missing, and looks whether it can be used. 0 or -errno. */
+static int prepare_cache(char out[PATH_MAX], char *path)
+{
+    int error = make_all(path);
+    if (!error && !realpath(path, out))
+        error = -errno;
+    if (!error && access(out, W_OK | X_OK))
+        error = -errno;
+    return error;
+}
+
+int folders_own_cache(char out[PATH_MAX])
 {
     const char *cache = getenv("XDG_CACHE_HOME"), *own = home();
+    char path[PATH_MAX];
     int length;
-    if (given)
-        length = snprintf(out, PATH_MAX, "%s", given);
-    else if (cache && cache[0] == '/')
-        length = snprintf(out, PATH_MAX, "%s/pawl", cache);
+    if (cache && cache[0] == '/')
+        length = snprintf(path, sizeof(path), "%s/pawl", cache);
     else if (own)
-        length = snprintf(out, PATH_MAX, "%s/.cache/pawl", own);
+        length = snprintf(path, sizeof(path), "%s/.cache/pawl", own);
     else
         return -ENOENT;
-    return length > 0 && length < PATH_MAX ? 0 : -ENAMETOOLONG;
+    return length < (int)sizeof(path) ? prepare_cache(out, path) : -ENAMETOOLONG;
 }
 
 int folders_cache(char out[PATH_MAX], const char *given)
 {
     char path[PATH_MAX];
-    int error = cache_path(path, given);
+    int error = *given ? 0 : -ENOENT;
+    if (!error && snprintf(path, sizeof(path), "%s", given) >= (int)sizeof(path))
+        error = -ENAMETOOLONG;
     if (!error)
-        error = make_all(path);
-    if (!error && !realpath(path, out))
-        error = -errno;
-    if (!error && access(out, W_OK | X_OK))
-        error = -errno;
+        error = prepare_cache(out, path);
     if (error)
-        return say_error(EXIT_OUTPUT, "cannot use the cache folder %s: %s; see --cache",
-                         given ? given : path, strerror(-error));
+        return say_error(EXIT_OUTPUT, "cannot use the cache folder %s: %s; see --cache", given,
+                         strerror(-error));
     return 0;
 }

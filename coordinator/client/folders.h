@@ -18,9 +18,11 @@ int folders_make_temp(char *path, size_t bytes);
 void folders_remove(const char *path);
 
 /*
- * The cache of compiled keys, made where it is missing (0700): `given`, or $XDG_CACHE_HOME/pawl, or
- * ~/.cache/pawl; absolute. 0, or an exit code having said why.
+ * The cache of compiled keys, made where it is missing (0700), absolute: $XDG_CACHE_HOME/pawl, or
+ * ~/.cache/pawl. 0, or -errno where none can be used: users of services often have no home.
  */
+int folders_own_cache(char out[PATH_MAX]);
+/* The folder given, likewise. 0, or an exit code having said why. */
 int folders_cache(char out[PATH_MAX], const char *given);
 
 #endif

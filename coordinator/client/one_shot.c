@@ -89,9 +89,11 @@ static int make_images(const struct one_shot *this, const char *cache, char *ima
 {
     char target[PATH_MAX];
     snprintf(images, bytes, "%s/images", this->folder);
-    if (cache && !strcmp(cache, "none"))
+    int code = 0, own = cache ? !strcmp(cache, "none") : folders_own_cache(target) != 0;
+    if (own)
         return mkdir(images, 0700) ? cannot_make(images) : 0;
-    int code = folders_cache(target, cache);
+    if (cache)
+        code = folders_cache(target, cache);
     if (code)
         return code;
     return symlink(target, images) ? cannot_make(images) : 0;

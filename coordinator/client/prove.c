@@ -149,18 +149,27 @@ static int check_device(const char *device)
     return say_error(EXIT_USAGE_ERROR, "no such device: %s; auto and cpu are", device);
 }
 
-static int check_outputs(char *const *positional)
+/* program: NULL where there is none. */
+static int check_inputs_stay(char *const *positional, const char *program)
+{
+    const char *inputs[] = {positional[KEY], positional[WITNESS], program};
+    for (int output = PROOF; output <= PUBLIC; output++)
+        for (size_t i = 0; i < sizeof(inputs) / sizeof(*inputs); i++)
+            if (inputs[i] && output_replaces(positional[output], inputs[i]))
+                return say_error(EXIT_USAGE_ERROR, "%s is an input and cannot be an output too",
+                                 positional[output]);
+    return 0;
+}
+
+static int check_outputs(char *const *positional, const char *program)
 {
     if (!strcmp(positional[PROOF], positional[PUBLIC]) ||
         output_replaces(positional[PUBLIC], positional[PROOF]))
         return say_error(EXIT_USAGE_ERROR, "proof and public signals need two files, not %s twice",
                          positional[PROOF]);
-    for (int output = PROOF; output <= PUBLIC; output++)
-        for (int input = KEY; input <= WITNESS; input++)
-            if (output_replaces(positional[output], positional[input]))
-                return say_error(EXIT_USAGE_ERROR, "%s is an input and cannot be an output too",
-                                 positional[output]);
-    int code = output_check(positional[PROOF]);
+    int code = check_inputs_stay(positional, program);
+    if (!code)
+        code = output_check(positional[PROOF]);
     return code ? code : output_check(positional[PUBLIC]);
 }
 
@@ -185,7 +194,7 @@ static int prove(const struct arguments *arguments, const char *program)
     int witness_fd, code = check_device(options_value(arguments, "--device"));
     int running = options_value(arguments, "--socket") || options_value(arguments, "--config");
     if (!code)
-        code = check_outputs(arguments->positional);
+        code = check_outputs(arguments->positional, program);
     if (!code)
         code = check_witness(arguments->positional[WITNESS], program);
     if (!code)

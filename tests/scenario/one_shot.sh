@@ -243,6 +243,14 @@ check '... verifies' verify "$mul2/vkey.json"
 forget
 check '--cache none' prove "$key" "$w" --cache none
 check '... verifies' verify "$mul2/vkey.json"
+for cache in XDG_CACHE_HOME="$key" 'XDG_CACHE_HOME= HOME=/dev/null'; do
+    forget
+    # shellcheck disable=SC2086 # several settings
+    check "no folder for a cache: $cache" env $cache "$pawl" prove "$key" "$w" "$out/proof.json" \
+        "$out/public.json"
+    check '... verifies' verify "$mul2/vkey.json"
+done
+fails_with 'a --cache that cannot be used is said' 73 'see --cache' prove "$key" "$w" --cache "$key"
 forget
 check 'no usable XDG_RUNTIME_DIR' env XDG_RUNTIME_DIR="$odd" "$pawl" prove "$key" "$w" "$out/proof.json" \
     "$out/public.json"
