@@ -25,6 +25,10 @@
 
 #define PROGRAM_PATH "/proc/self/fd/3/program" /* by the one fd of ours that it keeps */
 #define SHOWN_BYTES 400
+#define START_BYTES 256 /* of what a child says that did not become the program */
+#define NOEXEC_HINT                                                                                \
+    " (is its file system mounted noexec? It lies in state_dir, or, of pawl fullprove, in "        \
+    "XDG_RUNTIME_DIR or TMPDIR)"
 
 struct run {
     struct witness_order order;
@@ -194,10 +198,11 @@ static int become_program(const struct run *run, int out, int error, int *report
 static void be_program(const struct run *run, int out, int error, int report, pid_t parent)
 {
     const char *what = "parent";
-    char text[128];
+    char text[START_BYTES];
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     int status = getppid() == parent ? become_program(run, out, error, &report, &what) : -ESRCH;
-    int length = snprintf(text, sizeof text, "%s: %s", what, strerror(-status));
+    int length = snprintf(text, sizeof text, "%s: %s%s", what, strerror(-status),
+                          status == -EACCES ? NOEXEC_HINT : "");
     if (write(report, text, (size_t)length) < 0)
         _exit(EXIT_INTERNAL);
     _exit(EXIT_INTERNAL);
@@ -206,7 +211,7 @@ static void be_program(const struct run *run, int out, int error, int report, pi
 /* What the child said because it did not become the program; 0 where it did. */
 static int read_start(int fd, struct complaint *complaint)
 {
-    char text[128];
+    char text[START_BYTES];
     ssize_t got = read(fd, text, sizeof text - 1);
     if (got <= 0)
         return 0;

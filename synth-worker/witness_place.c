@@ -23,23 +23,34 @@
 #define FOLDER_FLAGS (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
 /* ---- the folder of all ---- */
 
-/* Made by us, or ours already: nobody else can put anything there. */
-static int open_base(struct complaint *complaint)
+/* Made by us, or ours already: nobody else can put anything there. -EPERM: not ours. */
+static int open_below(const char *folder, char path[PATH_MAX])
 {
-    const char *tmp = getenv("TMPDIR");
-    char path[PATH_MAX];
     struct stat status;
-    snprintf(path, sizeof path, "%s/pawl-programs-%u", tmp && *tmp == '/' ? tmp : "/tmp",
-             (unsigned)geteuid());
+    snprintf(path, PATH_MAX, "%s/pawl-programs-%u", folder, (unsigned)geteuid());
     if (mkdir(path, 0700) && errno != EEXIST)
-        return complain_system(complaint, EXIT_MACHINE, errno, "%.700s: cannot be made", path);
+        return -errno;
     int fd = open(path, FOLDER_FLAGS);
     if (fd >= 0 && !fstat(fd, &status) && status.st_uid == geteuid() && !(status.st_mode & 077))
         return fd;
     if (fd >= 0)
         close(fd);
-    return complain_system(complaint, EXIT_MACHINE, EPERM,
-                           "%.700s: not a folder of ours: remove it or set TMPDIR", path);
+    return -EPERM;
+}
+
+/* As for the private folder of pawl: where TMPDIR cannot be used, /tmp. */
+static int open_base(struct complaint *complaint)
+{
+    const char *tmp = getenv("TMPDIR");
+    char path[PATH_MAX];
+    int fd = tmp && *tmp == '/' ? open_below(tmp, path) : -ENOENT;
+    if (fd < 0)
+        fd = open_below("/tmp", path);
+    if (fd >= 0)
+        return fd;
+    return complain_system(complaint, EXIT_MACHINE, -fd, "%.700s: %s", path,
+                           fd == -EPERM ? "not a folder of ours: remove it or set TMPDIR"
+                                        : "cannot be made: set TMPDIR");
 }
 
 /* ---- the worker's own ---- */

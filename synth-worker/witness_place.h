@@ -1,5 +1,6 @@
 /*
- * Where a worker's witness programs run: $TMPDIR/pawl-programs-UID/WORKER/run, all 0700, on tmp.
+ * Where a worker's witness programs run: $TMPDIR/pawl-programs-UID/WORKER/run, all 0700; in /tmp
+ * where TMPDIR is not set or cannot be used.
  * WORKER is locked (flock) while its worker lives; whoever opens a place removes those of dead
  * workers. `run` holds one input and one witness and is there during one program only. A SIGKILL
  * leaves WORKER, unlocked, for the next worker's sweep.

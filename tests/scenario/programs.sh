@@ -158,6 +158,12 @@ input 3 >/dev/null
 fails_with 'fullprove of a program that aborts' 1 'SIGABRT' \
     "$pawl" fullprove "$work/mode3.json" "$work/other/good" "$mul2/key.zkey" "$work/no.json" "$work/nq.json"
 check 'no output of it' test ! -e "$work/no.json"
+check 'fullprove where TMPDIR cannot be used' env TMPDIR="$work/nowhere" XDG_RUNTIME_DIR="$work/nowhere" \
+    "$pawl" fullprove "$work/mode1.json" "$work/other/good" "$mul2/key.zkey" "$work/p.json" "$work/q.json"
+fails_with 'its program is no place for the proof' 64 'is an input' \
+    "$pawl" fullprove "$work/mode1.json" "$work/other/good" "$mul2/key.zkey" "$work/other/good" "$work/nq.json"
+fails_with '... nor for the public signals' 64 'is an input' \
+    "$pawl" fullprove "$work/mode1.json" "$work/other/good" "$mul2/key.zkey" "$work/no.json" "$work/other/good"
 fails_with 'fullprove of a script' 1 'a script' \
     "$pawl" fullprove "$work/mode1.json" "$work/p/script" "$mul2/key.zkey" "$work/no.json" "$work/nq.json"
 finish
