@@ -207,7 +207,9 @@ static int cannot_create(const struct planner *planner, const struct draft *draf
                  strerror(-error));
     else
         snprintf(why, bytes, "%s: %s: the region needs %" PRIu64 " bytes of %s; %s", what,
-                 strerror(-error), control_slabs_bytes(draft->lanes, config->lane_count),
+                 strerror(-error),
+                 control_bytes_of(planner, draft->lanes) +
+                     control_slabs_bytes(draft->lanes, config->lane_count),
                  backing_of(planner) == BACKING_SHM ? "/dev/shm" : config->backing,
                  backing_hint(planner));
     return error;

@@ -39,6 +39,12 @@ END
     with_small 8M /dev/shm sh -c '"$1" --config "$2" 2>/dev/null; ls -A /dev/shm' sh "$bin/coordinator" \
         "$work/pawl.ini" >"$work/said"
     is 'nothing is left in it' '' "$(cat "$work/said")"
+    write_config </dev/null
+    bytes=$(with_small 64K /dev/shm "$bin/coordinator" --config "$work/pawl.ini" 2>&1 |
+        sed -n 's/.*region needs \([0-9]*\) bytes.*/\1/p')
+    check "with 64K it says how much it needs: $bytes" [ "${bytes:-0}" -gt 65536 ]
+    with_small "$bytes" /dev/shm timeout 1 "$bin/coordinator" --config "$work/pawl.ini" >"$work/said" 2>&1
+    is '... which is enough' 124 $?
 else
     may_mount=
     skip 'a small /dev/shm' 'no mount namespace here'
