@@ -1,6 +1,6 @@
 /*
- * Open addressing over an array of values. Called by coefficients.c, in private memory; a SIGKILL
- * leaves nothing.
+ * Open addressing over an array of values. Called by coefficients.c and r1cs.c, in private memory;
+ * a SIGKILL leaves nothing.
  *
  * The hash is the high half of sum key_i * word_i: its keys are secret and odd, and a value is
  * looked up by its words only (Dietzfelbinger 1996, multiplicative hashing by words).

@@ -1,6 +1,6 @@
 /*
- * Shared folders; see the header. Called by program_take.c and witness_place.c. A SIGKILL leaves
- * part of what was to be removed.
+ * Shared folders; see the header. Called by program_take.c, witness_place.c and image_draft.c. A
+ * SIGKILL leaves part of what was to be removed.
  */
 #include "synth-worker/folder.h"
 

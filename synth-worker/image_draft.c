@@ -8,7 +8,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,27 +16,10 @@
 
 #include "shm/program.h"
 #include "synth-worker/complaint.h"
+#include "synth-worker/folder.h"
 
 #define DRAFT_PREFIX ".tmp-"
 #define DRAFT_TRIES 100u
-
-static int make_folders(const char *folder)
-{
-    char path[PATH_MAX];
-    size_t length = strlen(folder);
-    if (!length || length >= sizeof path)
-        return length ? -ENAMETOOLONG : -ENOENT;
-    memcpy(path, folder, length + 1);
-    for (size_t i = 1; i <= length; i++) {
-        if (path[i] != '/' && path[i] != 0)
-            continue;
-        path[i] = 0;
-        if (mkdir(path, 0700) && errno != EEXIST)
-            return -errno;
-        path[i] = folder[i];
-    }
-    return 0;
-}
 
 static void sweep_one(int folder_fd, const char *name)
 {
@@ -66,14 +48,9 @@ static void sweep(int folder_fd)
 
 int image_cache_open(struct image_cache *cache, const char *folder, struct complaint *complaint)
 {
-    *cache = (struct image_cache){.folder_fd = -1, .folder = folder};
-    int status = make_folders(folder);
-    if (!status) {
-        cache->folder_fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        status = cache->folder_fd < 0 ? -errno : 0;
-    }
-    if (status)
-        return complain_system(complaint, EXIT_OUTPUT, -status,
+    *cache = (struct image_cache){.folder_fd = folder_open_made(folder), .folder = folder};
+    if (cache->folder_fd < 0)
+        return complain_system(complaint, EXIT_OUTPUT, -cache->folder_fd,
                                "%.700s: cannot be used as the folder of circuit images", folder);
     sweep(cache->folder_fd);
     return 0;
