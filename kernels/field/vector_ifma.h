@@ -39,7 +39,12 @@
 
 #include "kernels/field/fields.h"
 
+/* As with FIELD_INLINE: a sanitizer's checks make the copies too large to compile. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define VECTOR_INLINE static __attribute__((noinline, unused))
+#else
 #define VECTOR_INLINE static inline __attribute__((always_inline, unused))
+#endif
 #ifdef __clang__
 #define VECTOR_UNROLL _Pragma("clang loop unroll(full)")
 #else
