@@ -81,8 +81,7 @@ const struct command commands[] = {
     {"circuit remove", "NAME", "Remove a circuit.", remove_options, 1, 1, command_circuit_remove,
      0},
     {"submit", "NAME FILE...",
-     "Submit a job for circuit NAME and print its id. Each FILE, a witness (.wtns) or the input\n"
-     "(.json) of the circuit's witness program, is a partition.",
+     "Submit a job, a partition for each file (witness.wtns or input.json), and print its id.",
      submit_options, 2, -1, command_submit, 0},
     {"job", "ID", "Show a job.", job_options, 1, 1, command_job, 0},
     {"jobs", "", "List the newest jobs.", service_options, 0, 0, command_jobs, 0},
