@@ -74,17 +74,28 @@ void loop_hold_circuits(struct loop *loop)
     store->each_active(store, hold_circuit, &loop->circuits);
 }
 
+/* Why the circuit of a kept job is not served. The fault. */
+static int explain_loss(const struct loop *loop, const struct store_job *job, char *why,
+                        size_t bytes)
+{
+    const struct circuit_name *name = circuits_find(&loop->circuits, job->circuit);
+    if (name && !name->current && name->error && name->fault == FAULT_CAPACITY) {
+        snprintf(why, bytes, "its circuit %s %s", job->circuit, name->error);
+        return FAULT_CAPACITY;
+    }
+    snprintf(why, bytes,
+             "the image of its circuit %s is gone from images_dir, or its witness program from "
+             "state_dir: add the circuit again, and submit the job again",
+             job->circuit);
+    return FAULT_INTERNAL;
+}
+
 static int place_job(void *arg, struct store_job *job, char *why, size_t bytes)
 {
     struct loop *loop = arg;
     const struct circuit *circuit = circuits_find_version(&loop->circuits, job->hash, job->program);
-    if (!circuit) {
-        snprintf(why, bytes,
-                 "the image of its circuit %s is gone from images_dir, or its witness program from "
-                 "state_dir: add the circuit again, and submit the job again",
-                 job->circuit);
-        return FAULT_INTERNAL;
-    }
+    if (!circuit)
+        return explain_loss(loop, job, why, bytes);
     const char *name = job->lane_name[0] ? job->lane_name : NULL;
     int lane = circuits_choose_lane(&loop->circuits, circuit, name, job->priority, why, bytes);
     if (lane < 0)

@@ -1,6 +1,6 @@
 /*
  * The bounds of the queue, at a real coordinator process: when a job is refused, and when it is
- * not.
+ * not; and a kept job whose circuit has no room any more.
  */
 #include "tests/coordinator/daemon_rig.h"
 
@@ -85,11 +85,34 @@ static void a_queue_is_full_at_its_last_place(void **state)
     rig_stop(&rig);
 }
 
+/* The slabs were made smaller between two starts: the job says so, and what to do. */
+static void a_kept_job_without_a_slab_says_why(void **state)
+{
+    struct rig rig;
+    char id[17];
+    (void)state;
+    rig_start(&rig, "[lane main]\nslabs = 2\nsize = 1M\n");
+    rig_add_circuit(&rig, "c", "pos10/key.zkey", "ready");
+    rig_submit(&rig, 1, "", id);
+    kill(rig.pid, SIGTERM);
+    assert_int_equal(rig_wait_exit(rig.pid), 0);
+    rig_write_config(&rig, "[lane main]\nslabs = 2\nsize = 8K\n");
+    rig_launch(&rig);
+    json_t *job = rig_job(&rig, id, 5);
+    rig_expect_text(job, "state", "failed");
+    rig_expect_text(job, "error_class", "capacity");
+    assert_non_null(
+        strstr(json_string_value(json_object_get(job, "error")), "its circuit c needs"));
+    json_decref(job);
+    rig_stop(&rig);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_full_queue_says_try_later),
         cmocka_unit_test(a_queue_is_full_at_its_last_place),
+        cmocka_unit_test(a_kept_job_without_a_slab_says_why),
     };
     signal(SIGPIPE, SIG_IGN);
     return cmocka_run_group_tests(tests, NULL, NULL);
