@@ -66,6 +66,9 @@ static void send_error(struct evhttp_request *request, int error, uint64_t have)
         http_send_problem(request, 422, "sha256", "the bytes that came have another SHA-256");
     else if (error == -EAGAIN)
         http_send_problem(request, 409, NULL, "the upload is being written: wait for the answer");
+    else if (error == -EMSGSIZE)
+        http_send_problem(request, 413, NULL,
+                          "larger than queued_bytes in [limits] allows altogether");
     else if (error == -EXFULL)
         http_send_later(request, "queued_bytes in [limits] are taken: try later");
     else if (error == -EBUSY)

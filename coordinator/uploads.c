@@ -262,6 +262,8 @@ void uploads_append(struct uploads *uploads, uint64_t id, uint64_t offset, struc
         upload->touched_ns = now_ns;
         if (offset != have)
             error = -ESTALE;
+        else if (have + evbuffer_get_length(part) > uploads->bytes_max)
+            error = -EMSGSIZE;
         else if (!has_room(uploads, evbuffer_get_length(part)))
             error = -EXFULL;
         else

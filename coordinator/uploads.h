@@ -47,8 +47,8 @@ void uploads_free(struct uploads *uploads);
 void uploads_create(struct uploads *uploads, uint64_t now_ns, upload_answer *answer, void *arg);
 /*
  * Appends a part, whose bytes are taken out of `part`. -ENOENT; -ESTALE: offset is not `have`;
- * -EALREADY: finished; -EAGAIN: something else is being done with it; -EXFULL: beyond queued_bytes;
- * -EBUSY: the disk is; -errno: the upload is lost.
+ * -EALREADY: finished; -EAGAIN: something else is being done with it; -EXFULL: beyond queued_bytes
+ * now; -EMSGSIZE: at any time; -EBUSY: the disk is; -errno: the upload is lost.
  */
 void uploads_append(struct uploads *uploads, uint64_t id, uint64_t offset, struct evbuffer *part,
                     uint64_t now_ns, upload_answer *answer, void *arg);

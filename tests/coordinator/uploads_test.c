@@ -198,6 +198,24 @@ static void bytes_are_counted_before_they_are_written(void **state)
     rig_free(rig);
 }
 
+/* What can never be taken is not told to come again. */
+static void what_is_larger_than_all_is_refused(void **state)
+{
+    char text[102];
+    (void)state;
+    struct rig *rig = rig_make(0);
+    uint64_t id = create(rig), other = create(rig);
+    memset(text, 'x', 101);
+    text[101] = '\0';
+    assert_int_equal(append(rig, id, 0, text), -EMSGSIZE);
+    assert_int_equal(append(rig, id, 0, text + 51), 0);
+    assert_int_equal(append(rig, id, 50, text + 50), -EMSGSIZE);
+    assert_int_equal(append(rig, other, 0, text + 50), -EXFULL);
+    assert_int_equal(append(rig, id, 50, text + 51), 0);
+    assert_int_equal(append(rig, id, 100, "x"), -EMSGSIZE);
+    rig_free(rig);
+}
+
 static void a_job_takes_an_upload_once(void **state)
 {
     const struct spool_file *file;
@@ -349,6 +367,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_thing_at_a_time),
         cmocka_unit_test(bytes_are_counted_before_they_are_written),
+        cmocka_unit_test(what_is_larger_than_all_is_refused),
         cmocka_unit_test(a_job_takes_an_upload_once),
         cmocka_unit_test(inputs_come_from_everywhere),
         cmocka_unit_test(what_is_refused_leaves_nothing),
