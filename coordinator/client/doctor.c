@@ -6,6 +6,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "coordinator/client/commands.h"
 #include "coordinator/client/say.h"
@@ -44,12 +45,18 @@ static json_t *to_json(const struct doctor_finding *finding)
                      state_name(finding->state), "means", finding->means, "mend", finding->mend);
 }
 
+/* Where nothing names one, and the user has no place of its own: the system's. */
 static int find_socket(const struct arguments *arguments, char socket[PAWL_SOCKET_BYTES])
 {
+    const char *given = options_value(arguments, "--socket");
+    const char *config = options_value(arguments, "--config"), *named = getenv("PAWL_SOCKET");
     const char *why;
 
-    if (program_socket_path(socket, options_value(arguments, "--socket"), NULL, &why))
+    if (!program_socket_path(socket, given, config, &why))
+        return 0;
+    if (given || config || (named && *named))
         return say_error(EXIT_USAGE_ERROR, "%s", why);
+    snprintf(socket, PAWL_SOCKET_BYTES, "/run/pawl/pawl.sock");
     return 0;
 }
 

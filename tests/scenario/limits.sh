@@ -130,4 +130,18 @@ check '/dev/full as output' sh -c '! "$1" prove "$2" "$3" /dev/full "$4/public.j
 
 is 'nothing is left in /dev/shm' '' "$(shm_objects)"
 is 'no process is left' '' "$(processes_here)"
+
+# ---- a user without places ----
+
+as_other=
+[ "$(id -u)" -ne 0 ] || as_other='setpriv --reuid 65534 --regid 65534 --clear-groups'
+# shellcheck disable=SC2086 # several words, or none
+if $as_other "$pawl" --version >/dev/null 2>&1; then
+    is 'doctor of a user without HOME and XDG_RUNTIME_DIR' /run/pawl/pawl.sock.http: \
+        "$($as_other env -i "$pawl" doctor | sed -n 's/^[a-z]* *socket *\([^ ]*\).*/\1/p')"
+else
+    skip 'doctor of a user without places' 'no other user here may run the programs'
+fi
+fails_with 'doctor of a configuration that is not there' 64 'cannot be read' \
+    "$pawl" doctor --config "$work/nowhere.ini"
 finish
