@@ -83,6 +83,12 @@ static int pause_ms(int ms)
     return poll(&wait, 1, ms) <= 0;
 }
 
+/* A full disk or a killed compiler is no fault of the key. */
+static int exit_code_of(const json_t *failed)
+{
+    return strcmp(service_text(failed, "error_class"), "internal") ? EXIT_INPUT : EXIT_INTERNAL;
+}
+
 /* One look at the list. 0 to look again, 1 where it is ready, else an exit code (negative). */
 static int look(struct service *service, const char *name, json_t **circuit)
 {
@@ -95,7 +101,7 @@ static int look(struct service *service, const char *name, json_t **circuit)
     else if (!entry)
         code = -say_error(EXIT_INPUT, "the circuit %s was removed", name);
     else if (!strcmp(state, "failed"))
-        code = -say_error(EXIT_INPUT, "%s", service_text(entry, "error"));
+        code = -say_error(exit_code_of(entry), "%s", service_text(entry, "error"));
     else
         code = !strcmp(state, "ready");
     if (code == 1 && circuit)

@@ -131,6 +131,28 @@ check '/dev/full as output' sh -c '! "$1" prove "$2" "$3" /dev/full "$4/public.j
 is 'nothing is left in /dev/shm' '' "$(shm_objects)"
 is 'no process is left' '' "$(processes_here)"
 
+# ---- a state_dir that is full ----
+
+mkdir -p "$work/state"
+if [ "$may_mount" ]; then
+    write_config <<'END'
+backing = memfd
+END
+    start supervise unshare -m sh -c 'mount -t tmpfs -o size=1M tmpfs "$1" && exec "$2" --config "$3"' sh \
+        "$work/state" "$bin/supervise" "$work/pawl.ini"
+    supervise_pid=$started_pid
+    check 'a stack with a state_dir of 1M' wait_for 20 is_ready
+    fails_with 'a circuit that it cannot hold: no fault of the key' 70 'No space left on device' \
+        "$pawl" circuit add pos10 "$fixtures/bn128/pos10/key.zkey" --program "$bin/coordinator"
+    check 'one that it can hold is added' "$pawl" circuit add mul2 "$key"
+    check '... and proves' "$pawl" submit mul2 "$w" --wait
+    kill -TERM "$supervise_pid"
+    wait "$supervise_pid"
+    is '... TERM' 0 $?
+else
+    skip 'a state_dir that is full' 'no mount namespace here'
+fi
+
 # ---- a user without places ----
 
 as_other=
