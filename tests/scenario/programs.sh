@@ -77,6 +77,11 @@ fails_with 'a script is refused by name' 1 'a script' \
     "$pawl" circuit add bad "$mul2/key.zkey" --program "$work/p/script"
 fails_with 'other files are refused' 1 'not an ELF program' \
     "$pawl" circuit add bad "$mul2/key.zkey" --program "$work/p/text"
+cp "$work/p/good" "$work/p/large"
+truncate -s 17G "$work/p/large.dat" # a hole
+fails_with 'data that is too large is refused by its name' 1 "$work/p/large.dat: not a regular file" \
+    "$pawl" circuit add bad "$mul2/key.zkey" --program "$work/p/large"
+rm "$work/p/large.dat"
 fails_with 'a program that is not there' 1 'nowhere' \
     "$pawl" circuit add bad "$mul2/key.zkey" --program "$work/p/nowhere"
 check 'circuit add --program' "$pawl" circuit add mul2 "$mul2/key.zkey" --program "$work/p/good"
