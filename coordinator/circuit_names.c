@@ -9,10 +9,12 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include "coordinator/config.h"
 #include "coordinator/rundir.h"
+#include "shm/program.h"
 
 #define IMAGE_SUFFIX ".image"
 #define HASH_BYTES_HERE 32
@@ -134,7 +136,11 @@ int circuit_names_open_image(const struct circuit_names *names, const uint8_t *h
     circuit_hash_write(hash, hex);
     snprintf(path, sizeof(path), "%s/%s" IMAGE_SUFFIX, names->images, hex);
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-    return fd < 0 ? -errno : fd;
+    if (fd < 0)
+        return -errno;
+    if (flock(fd, LOCK_SH | LOCK_NB)) /* a folder without locks, or it is just being removed */
+        log_event("warn", "image_not_locked", "image=%s error=\"%s\"", hex, strerror(errno));
+    return fd;
 }
 
 void circuit_names_erase(const struct circuit_names *names)

@@ -35,7 +35,8 @@ void circuit_names_remove(const struct circuit_names *names, const char *name);
 /* Calls each for every legal link. 0 or -errno. */
 int circuit_names_each(const struct circuit_names *names,
                        void (*each)(void *arg, const char *name, const uint8_t *hash), void *arg);
-/* The image with that hash, opened read-only: fd or -errno. */
+/* The image with that hash, opened read-only, with a shared lock that keeps it in the folder as
+ * long as the fd or a copy of it is open: fd or -errno. */
 int circuit_names_open_image(const struct circuit_names *names, const uint8_t *hash);
 /* Removes folder and links: a coordinator that leaves nothing behind. */
 void circuit_names_erase(const struct circuit_names *names);

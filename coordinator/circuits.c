@@ -413,6 +413,7 @@ static void start_next(struct circuits *circuits)
                                   .program_path = name->program_path,
                                   .programs_dir = circuits->programs.folder,
                                   .images_dir = circuits->names.images,
+                                  .images_max = circuits->images_max,
                                   .check_subgroups = name->check_subgroups};
         int error = compile_start(&circuits->compile, &job);
         drop_files(name);
@@ -501,6 +502,7 @@ int circuits_start(struct circuits *circuits, struct event_base *base, struct cl
 {
     *circuits = (struct circuits){.control = control, .sweep_due = 1};
     compile_init(&circuits->compile, base, meter, on_compiled, circuits);
+    circuits->images_max = config->images_max_bytes;
     int error = circuit_programs_open(&circuits->programs, config);
     if (!error)
         error = circuit_names_open(&circuits->names, config);

@@ -70,6 +70,7 @@ struct circuits {
     /* A version is no more. */
     void (*changed)(void *planner);
     void *planner;
+    uint64_t images_max; /* bytes that the folder of images may hold */
     uint32_t auto_lanes; /* bit i: lane i is planned for every circuit that serves */
     struct circuit_names names;
     struct circuit_programs programs;

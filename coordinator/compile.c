@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <event2/event.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
@@ -203,12 +204,13 @@ static void add_words(char **words, const char *option, const char *value)
 }
 
 /* The child's command line, its own name first; zeros behind it. */
-static void write_words(char *words[WORDS_MAX], const struct compile_job *job)
+static void write_words(char *words[WORDS_MAX], const struct compile_job *job, char *images_max)
 {
     memset(words, 0, WORDS_MAX * sizeof(*words));
     add_words(words, "synth-worker", "--compile");
     add_words(words, CHILD_KEY_PATH, "--images");
-    add_words(words, job->images_dir, job->check_subgroups ? "--check-subgroups" : NULL);
+    add_words(words, job->images_dir, "--images-max");
+    add_words(words, images_max, job->check_subgroups ? "--check-subgroups" : NULL);
     if (job->r1cs_fd >= 0)
         add_words(words, "--r1cs", CHILD_R1CS_PATH);
     if (job->program_fd < 0)
@@ -227,13 +229,14 @@ static void hand_down(posix_spawn_file_actions_t *actions, int fd, int number)
 
 static int spawn(struct compile *compile, const struct compile_job *job, int out, int error)
 {
-    char program[PATH_MAX], *words[WORDS_MAX];
+    char program[PATH_MAX], images_max[24], *words[WORDS_MAX];
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
     int failed = find_program(program, sizeof(program));
     if (failed)
         return failed;
-    write_words(words, job);
+    snprintf(images_max, sizeof(images_max), "%" PRIu64, job->images_max);
+    write_words(words, job, images_max);
     posix_spawn_file_actions_init(&actions);
     posix_spawnattr_init(&attributes);
     set_signals(&attributes);

@@ -26,6 +26,7 @@ struct compile_job {
     const char *program_path;
     const char *programs_dir; /* where the child copies them */
     const char *images_dir;
+    uint64_t images_max; /* bytes that it may hold */
     int check_subgroups;
 };
 

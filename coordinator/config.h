@@ -38,6 +38,7 @@ struct config {
     char socket[PAWL_SOCKET_BYTES];
     char state_dir[PATH_MAX]; /* images lie in state_dir/images unless images_dir is given */
     char images_dir[PATH_MAX];
+    uint64_t images_max_bytes;
     char run_dir[PATH_MAX];
     char path_roots[CONFIG_ROOTS_MAX][PATH_MAX];
     uint32_t path_root_count;

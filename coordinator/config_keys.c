@@ -31,6 +31,8 @@ const struct config_key config_keys[] = {
     {"pawl", "socket", &config_kind_path, "", AT(socket), 0, SOCKET_ROOM, true},
     {"pawl", "state_dir", &config_kind_path, "", AT(state_dir), 0, ROOM(state_dir), true},
     {"pawl", "images_dir", &config_kind_path, "", AT(images_dir), 0, ROOM(images_dir), true},
+    {"pawl", "images_max", &config_kind_bytes, "64G", AT(images_max_bytes), 0, 1024 * 1024 * GIB,
+     true},
     {"pawl", "run_dir", &config_kind_path, "", AT(run_dir), 0, ROOM(run_dir), true},
     {"pawl", "path_roots", &config_kind_paths, "", 0, 0, 0, false},
     {"pawl", "allow_uids", &config_kind_uids, "", 0, 0, 0, false},

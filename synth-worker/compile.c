@@ -16,6 +16,7 @@
 #include "synth-worker/hash.h"
 #include "synth-worker/image_build.h"
 #include "synth-worker/image_cache.h"
+#include "synth-worker/image_trim.h"
 #include "synth-worker/key_bytes.h"
 
 static int open_file(const char *path, struct stat *status, struct complaint *complaint)
@@ -117,6 +118,10 @@ int compile_key(const struct compile_request *request, struct parallel *parallel
             image_cache_find_file(&cache, &key_status, wanted_flags(request), &result->header);
     if (!result->cached)
         status = find_or_make(request, &cache, key_fd, &key_status, parallel, result, complaint);
+    if (!status) {
+        image_cache_touch(&cache, result->header.hash);
+        image_cache_trim(&cache, request->images_max, result->header.hash);
+    }
     image_cache_close(&cache);
 close_key:
     close(key_fd);

@@ -16,6 +16,7 @@ struct compile_request {
     const char *images;    /* the folder of images, made where it is not there */
     int check_subgroups;   /* an image without IMAGE_SUBGROUPS_CHECKED is made again */
     const char *r1cs_path; /* the circuit's constraints, or NULL */
+    uint64_t images_max;   /* bytes that the folder may have in all; 0: no bound; image_trim.h */
 };
 
 struct compile_result {

@@ -8,6 +8,7 @@
 #include <getopt.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -17,6 +18,7 @@
 #include "synth-worker/binfile.h"
 #include "synth-worker/compile.h"
 #include "synth-worker/complaint.h"
+#include "synth-worker/image_trim.h"
 #include "synth-worker/program_take.h"
 #include "synth-worker/synth.h"
 #include "synth-worker/threads.h"
@@ -36,14 +38,16 @@ static const char usage[] =
     "with --r1cs the image has the circuit's constraints as well, so that a witness that breaks\n"
     "one is refused by its number; with --check-subgroups all points are checked to be in their\n"
     "subgroups; with --program the witness program (and FILE.dat, or --program-data FILE) is\n"
-    "copied into the folder of programs. --export-vkey prints the verification key as snarkjs\n"
+    "copied into the folder of programs. Images beyond --images-max BYTES in all (64G) go, the\n"
+    "least recently used first and none in use. --export-vkey prints the verification key as "
+    "snarkjs\n"
     "exports it.\n"
     "\n"
     "Exit: 0 done or drained; 1 the key is at fault; 64 usage; 69 no coordinator; 70 our fault;\n"
     "71 a limit of the machine; 73 an output cannot be written; 75 the coordinator went away.\n";
 
 struct options {
-    const char *socket, *config, *compile, *images, *r1cs, *vkey;
+    const char *socket, *config, *compile, *images, *images_max, *r1cs, *vkey;
     const char *program, *program_data, *programs;
     int check_subgroups;
 };
@@ -85,16 +89,26 @@ static int take_program(const struct options *options, char hash[HASH_HEX_BYTES]
     return 0;
 }
 
+static int parse_bytes(const char *text, uint64_t *bytes)
+{
+    char *end;
+    errno = 0;
+    *bytes = strtoull(text, &end, 10);
+    return *text < '0' || *text > '9' || *end || errno ? -EINVAL : 0;
+}
+
 static int run_compile(const struct options *options)
 {
     struct compile_request request = {options->compile, options->images, options->check_subgroups,
-                                      options->r1cs};
+                                      options->r1cs, IMAGES_MAX_BYTES};
     struct compile_result result;
     struct complaint complaint;
     struct parallel parallel;
     char program[HASH_HEX_BYTES];
     if (!options->images)
         return usage_error("--compile needs --images DIR");
+    if (options->images_max && parse_bytes(options->images_max, &request.images_max))
+        return usage_error("--images-max is a number of bytes");
     if (!options->program != !options->programs || (options->program_data && !options->program))
         return usage_error("--program FILE and --programs DIR go together");
     threads_init(&parallel, 0);
@@ -157,6 +171,7 @@ static int parse(struct options *options, int count, char **words)
         {"config", required_argument, NULL, 'c'},
         {"compile", required_argument, NULL, 'k'},
         {"images", required_argument, NULL, 'i'},
+        {"images-max", required_argument, NULL, 'm'},
         {"r1cs", required_argument, NULL, 'r'},
         {"check-subgroups", no_argument, NULL, 'g'},
         {"export-vkey", required_argument, NULL, 'e'},
@@ -168,9 +183,10 @@ static int parse(struct options *options, int count, char **words)
         {NULL, 0, NULL, 0},
     };
     const char **const texts[] = {
-        ['s'] = &options->socket,  ['c'] = &options->config,   ['k'] = &options->compile,
-        ['i'] = &options->images,  ['r'] = &options->r1cs,     ['e'] = &options->vkey,
-        ['p'] = &options->program, ['P'] = &options->programs, ['d'] = &options->program_data};
+        ['s'] = &options->socket,    ['c'] = &options->config,   ['k'] = &options->compile,
+        ['i'] = &options->images,    ['r'] = &options->r1cs,     ['e'] = &options->vkey,
+        ['p'] = &options->program,   ['P'] = &options->programs, ['d'] = &options->program_data,
+        ['m'] = &options->images_max};
     int letter;
     opterr = 0;
     while ((letter = getopt_long(count, words, ":", known, NULL)) != -1) {
@@ -209,8 +225,10 @@ int main(int count, char **words)
         return code;
     if (options.compile)
         return run_compile(&options);
-    if (options.images || options.r1cs || options.check_subgroups || options.program)
-        return usage_error("--images, --r1cs, --program and --check-subgroups go with --compile");
+    if (options.images || options.images_max || options.r1cs || options.check_subgroups ||
+        options.program)
+        return usage_error(
+            "--images, --images-max, --r1cs, --program and --check-subgroups go with --compile");
     if (options.vkey)
         return run_export(&options);
     code = program_check_files("synth-worker");
