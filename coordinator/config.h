@@ -77,7 +77,8 @@ int config_load(struct config *config, const char *path, char *error, size_t err
 
 /*
  * The value of SECTION.KEY after loading, as text, for scripts (`coordinator --config FILE --get
- * workers.synth`); lists are separated by spaces. 0 or -ENOENT.
+ * workers.synth`); lists are separated by spaces. "lanes.slabs_bytes" is what the slabs of all
+ * lanes of a fixed size take. 0 or -ENOENT.
  */
 int config_get(const struct config *config, const char *name, char *out, size_t bytes);
 

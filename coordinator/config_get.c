@@ -5,6 +5,7 @@
 #include "coordinator/config_internal.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -34,12 +35,28 @@ static int get_lane_value(const struct config *config, const char *rest, char *o
     return 0;
 }
 
+/* What the lanes of a fixed size and number of slabs take together. */
+static int get_slabs_bytes(const struct config *config, char *out, size_t bytes)
+{
+    uint64_t sum = 0, more;
+    for (uint32_t i = 0; i < config->lane_count; i++) {
+        const struct config_lane *lane = &config->lanes[i];
+        if (__builtin_mul_overflow(lane->slabs, lane->size_bytes, &more) ||
+            __builtin_add_overflow(sum, more, &sum))
+            return -EOVERFLOW;
+    }
+    snprintf(out, bytes, "%" PRIu64, sum);
+    return 0;
+}
+
 int config_get(const struct config *config, const char *name, char *out, size_t bytes)
 {
     size_t length = strcspn(name, ". ");
     char section[16];
     const struct config_key *key;
 
+    if (strcmp(name, "lanes.slabs_bytes") == 0)
+        return get_slabs_bytes(config, out, bytes);
     if (!name[length] || length >= sizeof(section))
         return -ENOENT;
     memcpy(section, name, length);

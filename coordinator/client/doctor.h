@@ -6,6 +6,7 @@
 #define PAWL_CLIENT_DOCTOR_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 enum doctor_state { DOCTOR_OK, DOCTOR_WARN, DOCTOR_FAIL };
 
@@ -16,9 +17,12 @@ struct doctor_finding {
     const char *mend; /* a command or a key; NULL: nothing is to be done */
 };
 
-/* What is looked at: below `root` ("" but in tests) and at the socket's path. */
+/* What is looked at: below `root` ("" but in tests), at the socket's path, and at what is
+ * configured. */
 struct doctor_place {
     const char *root, *socket;
+    const char *backing, *state_dir; /* of the configuration; NULL: its defaults */
+    uint64_t slabs_bytes;            /* of lanes of a fixed size */
 };
 
 struct doctor_check {

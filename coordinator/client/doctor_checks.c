@@ -29,6 +29,11 @@ static void look_at_shm(struct doctor_finding *finding, const struct doctor_plac
     char path[PATH_MAX];
     struct statvfs status;
 
+    if (place->backing && strcmp(place->backing, "shm")) {
+        doctor_find(finding, DOCTOR_OK, NULL, "backing = %.40s: /dev/shm is not used",
+                    place->backing);
+        return;
+    }
     snprintf(path, sizeof(path), "%s/dev/shm", place->root);
     if (statvfs(path, &status)) {
         doctor_find(finding, DOCTOR_FAIL, mend,
@@ -38,7 +43,14 @@ static void look_at_shm(struct doctor_finding *finding, const struct doctor_plac
         return;
     }
     uint64_t room = (uint64_t)status.f_bavail * status.f_frsize;
-    int small = room < SHM_LEAST;
+    uint64_t all = (uint64_t)status.f_blocks * status.f_frsize;
+    if (all < place->slabs_bytes) {
+        doctor_find(finding, DOCTOR_FAIL, mend,
+                    "the configured lanes take %" PRIu64 " MiB, and /dev/shm has %" PRIu64 " MiB",
+                    place->slabs_bytes / MIB, all / MIB);
+        return;
+    }
+    int small = room < SHM_LEAST || room < place->slabs_bytes;
     doctor_find(finding, small ? DOCTOR_WARN : DOCTOR_OK, small ? mend : NULL,
                 "/dev/shm has room for %" PRIu64
                 " MiB of slabs (`pawl status` shows what they take)",

@@ -52,6 +52,10 @@ void doctor_look_at_state_dir(struct doctor_finding *finding, const struct docto
     const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
     char path[PATH_MAX];
 
+    if (place->state_dir) {
+        look_at_folder(finding, place->state_dir, "state_dir");
+        return;
+    }
     if (geteuid() == 0)
         snprintf(path, sizeof(path), "%s/var/lib/pawl", place->root);
     else if (state && *state)

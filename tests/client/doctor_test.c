@@ -18,7 +18,7 @@
 #include "coordinator/client/doctor.h"
 
 static char root[64], socket_path[128];
-static struct doctor_place place = {root, socket_path};
+static struct doctor_place place = {.root = root, .socket = socket_path};
 
 static int make_root(void **state)
 {
@@ -97,6 +97,21 @@ static void memory_is_compared(void **state)
     want("huge-pages", DOCTOR_OK, "5 of 7 huge pages of 2048 KiB");
 }
 
+static void the_configuration_is_compared(void **state)
+{
+    (void)state;
+    put("/dev/shm/something", "");
+    place.slabs_bytes = UINT64_C(1) << 60;
+    want("shm", DOCTOR_FAIL, "the configured lanes take 1099511627776 MiB");
+    place.backing = "memfd";
+    want("shm", DOCTOR_OK, "/dev/shm is not used");
+    place.backing = NULL;
+    place.slabs_bytes = 0;
+    place.state_dir = root;
+    want("state-dir", DOCTOR_OK, root);
+    place.state_dir = NULL;
+}
+
 static void missing_places_are_found(void **state)
 {
     (void)state;
@@ -170,8 +185,10 @@ static void every_check_says_something(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(memory_is_compared), TEST(missing_places_are_found), TEST(open_places_are_found),
-        TEST(limits_are_found),   TEST(devices_are_found),        TEST(every_check_says_something),
+        TEST(memory_is_compared),         TEST(the_configuration_is_compared),
+        TEST(missing_places_are_found),   TEST(open_places_are_found),
+        TEST(limits_are_found),           TEST(devices_are_found),
+        TEST(every_check_says_something),
     };
 
     return cmocka_run_group_tests_name("doctor", tests, NULL, NULL);

@@ -164,6 +164,18 @@ if $as_other "$pawl" --version >/dev/null 2>&1; then
 else
     skip 'doctor of a user without places' 'no other user here may run the programs'
 fi
+write_config <<'END'
+[lane main]
+slabs = 64
+size = 512G
+END
+"$pawl" doctor --config "$work/pawl.ini" >/dev/null
+is 'doctor: lanes that /dev/shm cannot hold' 71 $?
+doctor_says() { "$pawl" doctor --config "$work/pawl.ini" | grep -q "$1"; }
+check '... are told with their size' doctor_says '^fail *shm .*33554432 MiB'
+check '... and the configured state_dir' doctor_says "^ok *state-dir .*$work"
+printf '[pawl]\nsocked = /a\n' >"$work/pawl.ini"
+check 'doctor: a configuration with a fault' doctor_says '^fail *config .*socked'
 fails_with 'doctor of a configuration that is not there' 64 'cannot be read' \
     "$pawl" doctor --config "$work/nowhere.ini"
 finish
