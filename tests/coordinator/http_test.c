@@ -89,7 +89,12 @@ static void uploads_are_bounded(void **state)
     rig_free_answer(&answer);
     snprintf(path, sizeof(path), "/v1/uploads/%s?offset=%zu", id, bytes - 1);
     answer = rig_http_bytes(&rig, "PUT", path, big, bytes - 1);
-    assert_int_equal(answer.status, 503);
+    assert_int_equal(answer.status, 413); /* will never fit */
+    rig_free_answer(&answer);
+    rig_open_upload(&rig, id);
+    snprintf(path, sizeof(path), "/v1/uploads/%s?offset=0", id);
+    answer = rig_http_bytes(&rig, "PUT", path, big, bytes - 1);
+    assert_int_equal(answer.status, 503); /* may fit once the first is gone */
     assert_non_null(strstr(answer.head, "Retry-After: "));
     rig_free_answer(&answer);
     answer = rig_http_bytes(&rig, "PUT", path, big, 1 << 20); /* what fits is taken */
