@@ -7,23 +7,10 @@
 #include <string.h>
 
 #include "kernels/curves.h"
+#include "kernels/sparse_matrix.h"
 #include "shm/program.h"
 #include "synth-worker/complaint.h"
 #include "synth-worker/r1cs_read.h"
-
-static uint32_t number_of(const struct sparse_matrix *matrix, uint32_t entry)
-{
-    switch (matrix->index_bytes) {
-    case 0:
-        return entry;
-    case 1:
-        return ((const uint8_t *)matrix->index)[entry];
-    case 2:
-        return ((const uint16_t *)matrix->index)[entry];
-    default:
-        return ((const uint32_t *)matrix->index)[entry];
-    }
-}
 
 static int load_key_row(struct terms *terms, const struct sparse_matrix *matrix, uint64_t row,
                         const struct curve *curve)
@@ -36,7 +23,7 @@ static int load_key_row(struct terms *terms, const struct sparse_matrix *matrix,
     for (uint32_t entry = begin; entry < end; entry++) {
         struct term *term = &terms->term[terms->count++];
         term->wire = matrix->wire[entry];
-        memcpy(term->value, matrix->value[number_of(matrix, entry)], sizeof term->value);
+        memcpy(term->value, matrix->value[matrix_value_number(matrix, entry)], sizeof term->value);
     }
     terms_merge(terms, curve);
     return 0;

@@ -6,7 +6,7 @@
 
 #include "kernels/rows/rows.h"
 #include "kernels/field/fields.h"
-#include "kernels/rows/matrix.h"
+#include "kernels/sparse_matrix.h"
 
 /* A row so far: of products, plain, and of the values that meet a witness of 1, Montgomery. */
 struct sums {

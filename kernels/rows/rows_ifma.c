@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "kernels/field/vector_ifma.h"
-#include "kernels/rows/matrix.h"
+#include "kernels/sparse_matrix.h"
 #include "kernels/rows/rows.h"
 
 enum { LANES = 8, LIMBS = 5, PART_ENTRIES = 128 };

@@ -1,9 +1,9 @@
 /*
- * Which value an entry of a sparse matrix has (struct sparse_matrix, kernels/curves.h). Private to
- * rows/, no state.
+ * Which value an entry of a sparse matrix has (struct sparse_matrix, kernels/curves.h). No
+ * state.
  */
-#ifndef PAWL_KERNELS_ROWS_MATRIX_H
-#define PAWL_KERNELS_ROWS_MATRIX_H
+#ifndef PAWL_KERNELS_SPARSE_MATRIX_H
+#define PAWL_KERNELS_SPARSE_MATRIX_H
 
 #include "kernels/curves.h"
 
