@@ -184,6 +184,8 @@ static int read_member(struct reader *reader, struct input_name name, unsigned d
     status = input_keys_add(&reader->keys, &name);
     if (status == -EEXIST)
         return wrong_signal(reader, "given twice");
+    if (status == -E2BIG)
+        return wrong_signal(reader, "the input has more than 4194304 names");
     if (status)
         return complain_system(reader->complaint, 1, -status, "the names of the input");
     write_key(reader->out, key);

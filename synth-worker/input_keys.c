@@ -45,7 +45,7 @@ static int grow(struct input_keys *keys)
 
 int input_keys_add(struct input_keys *keys, const struct input_name *name)
 {
-    if (2 * keys->count >= keys->room) {
+    if (2 * keys->count >= keys->room && keys->count < INPUT_KEYS_MAX) {
         int status = grow(keys);
         if (status)
             return status;
@@ -53,6 +53,8 @@ int input_keys_add(struct input_keys *keys, const struct input_name *name)
     struct input_name *slot = find(keys, name);
     if (!is_free(slot))
         return -EEXIST;
+    if (keys->count == INPUT_KEYS_MAX)
+        return -E2BIG;
     *slot = *name;
     keys->count++;
     return 0;

@@ -15,11 +15,13 @@ struct input_name {
 #define INPUT_NAME_EMPTY ((struct input_name){UINT64_C(0xcbf29ce484222325), 0x5851f42d4c957f2d})
 void input_name_add(struct input_name *name, const char *text, size_t bytes);
 
+#define INPUT_KEYS_MAX (1u << 22) /* so they take 128 MiB, and 192 while the table grows */
+
 struct input_keys {
     struct input_name *slots; /* {0, 0}: free */
     size_t room, count;
 };
-/* 0; -EEXIST: it was there; -ENOMEM. */
+/* 0; -EEXIST: it was there; -E2BIG: it would be one more than INPUT_KEYS_MAX; -ENOMEM. */
 int input_keys_add(struct input_keys *keys, const struct input_name *name);
 void input_keys_free(struct input_keys *keys);
 

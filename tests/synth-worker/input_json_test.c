@@ -184,6 +184,19 @@ static void every_prefix_is_refused(void **state)
         assert_null(normalise(whole, bytes, &complaint));
 }
 
+static void names_are_bounded(void **state)
+{
+    enum { NAMES = (1 << 22) + 1, EACH = 14 };
+    char *text = malloc((size_t)NAMES * EACH + 2), *at = text;
+    (void)state;
+    assert_non_null(text);
+    for (int i = 0; i < NAMES; i++)
+        at += sprintf(at, "%c\"%07d\":1", i ? ',' : '{', i);
+    *at++ = '}';
+    refused_bytes(text, (size_t)(at - text), "more than 4194304 names");
+    free(text);
+}
+
 static void depth_and_lengths_are_bounded(void **state)
 {
     enum { DEEP = 100000 };
@@ -212,6 +225,7 @@ int main(void)
         cmocka_unit_test(what_is_no_json_is_refused),
         cmocka_unit_test(every_prefix_is_refused),
         cmocka_unit_test(depth_and_lengths_are_bounded),
+        cmocka_unit_test(names_are_bounded),
     };
     return cmocka_run_group_tests_name("input_json", tests, NULL, NULL);
 }
