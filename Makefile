@@ -32,15 +32,16 @@ all: programs
 
 # ---------------------------------------------------------------- libraries
 # A file in a folder of kernels/ is a template: compiled once for each curve and form of the mathematics; one named
-# *_ifma.c for each curve, with AVX-512's flags. Files in kernels/ itself are compiled once.
+# *_ifma.c for each curve, with AVX-512's flags. Files in kernels/ itself, and the plans of CUDA kernels (*_cuda.c), are
+# compiled once.
 curves := bn254 bls12381
 x86 := $(filter x86_64%,$(shell $(CC) -dumpmachine))
 forms := portable $(if $(x86),adx)
 form_flags_adx := -mbmi2 -madx
 form_flags_ifma := $(form_flags_adx) -mavx512f -mavx512vl -mavx512dq -mavx512bw -mavx512ifma -mprefer-vector-width=512
-kernel_templates := $(filter-out %_ifma.c,$(wildcard kernels/*/*.c))
+kernel_templates := $(filter-out %_ifma.c %_cuda.c,$(wildcard kernels/*/*.c))
 ifma_templates := $(if $(x86),$(wildcard kernels/*/*_ifma.c))
-kernel_objects := $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard kernels/*.c)) $(foreach c,$(curves),\
+kernel_objects := $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard kernels/*.c kernels/*/*_cuda.c)) $(foreach c,$(curves),\
     $(foreach f,$(forms),$(patsubst %.c,$(BUILD)/obj/%.$(c).$(f).o,$(kernel_templates))) \
     $(patsubst %.c,$(BUILD)/obj/%.$(c).ifma.o,$(ifma_templates)))
 
@@ -55,6 +56,7 @@ $(BUILD)/lib/gpu-worker.a: $(call library_objects,gpu-worker)
 $(BUILD)/lib/coordinator.a: $(call library_objects,coordinator)
 $(BUILD)/lib/client.a: $(call library_objects,coordinator/client)
 $(BUILD)/lib/testkey.a: $(filter-out %_test.o,$(call library_objects,tests/testkey))
+$(BUILD)/lib/softcuda.a: $(filter-out %_test.o,$(call objects,tests/softcuda))
 $(BUILD)/lib/%.a:
 	@mkdir -p $(@D)
 	@rm -f $@
@@ -103,14 +105,59 @@ $(BUILD)/obj/%.o: %.c
 
 -include $(shell find $(BUILD)/obj -name '*.d' 2>/dev/null)
 
+# ---------------------------------------------------------------- CUDA
+# A *.cu in a folder of kernels/ is a module, compiled once a curve. The programs hold machine code for CUDA_ARCHS and the
+# newest PTX that nvcc knows, for GPUs to come. CUDA=0 leaves all of it out, as does a machine without nvcc.
+NVCC ?= $(firstword $(wildcard /usr/local/cuda/bin/nvcc) $(shell command -v nvcc 2>/dev/null))
+CUDA ?= $(if $(NVCC),1,0)
+CUDA_ARCHS ?= 90
+CUDA_ARCHS_ALL := 80 86 89 90 100 120
+cuda := $(filter 1,$(CUDA))
+cuda_sources := $(wildcard kernels/*/*.cu)
+cuda_flags := -std=c++17 -O3 -I. --no-compress -Xcompiler -Wall
+cuda_fatbins = $(foreach c,$(curves),$(patsubst %.cu,$(1)/%.$(c).fatbin,$(cuda_sources)))
+ifneq ($(cuda),)
+# numbers in order of size: those of three digits after those of two
+cuda_known := $(patsubst compute_%,%,$(shell $(NVCC) --list-gpu-arch))
+cuda_newest := $(shell printf '%s\n' $(cuda_known) | sort -n | tail -n 1)
+endif
+cuda_codes = $(foreach a,$(filter $(cuda_known),$(1)),-gencode arch=compute_$(a),code=sm_$(a)) \
+    -gencode arch=compute_$(cuda_newest),code=compute_$(cuda_newest)
+define cuda_rule # FOLDER CURVE ARCHITECTURES
+$(BUILD)/$(1)/%.$(2).fatbin: %.cu
+	@mkdir -p $$(@D); echo "  NVCC $$@"
+	@$$(NVCC) $$(cuda_flags) -DPAWL_CURVE=$(2) -Xptxas -v $$(call cuda_codes,$(3)) -MMD -MF $$@.d -MT $$@ -fatbin -o $$@ $$< 2>$$@.log \
+	    || { cat $$@.log; exit 1; }
+endef
+$(foreach c,$(curves),$(eval $(call cuda_rule,cuda,$(c),$(CUDA_ARCHS)))\
+    $(eval $(call cuda_rule,cuda-all,$(c),$(CUDA_ARCHS_ALL))))
+.PHONY: cuda-all
+cuda-all: $(call cuda_fatbins,$(BUILD)/cuda-all)
+
+# The software driver that tests use in place of NVIDIA's; never installed.
+$(BUILD)/obj/tests/softcuda/%.o: CFLAGS += -fPIC -fvisibility=hidden
+$(BUILD)/obj/tests/softcuda/%.o: OPT := -O3
+softcuda := $(BUILD)/softcuda/libcuda.so.1
+$(softcuda): $(BUILD)/lib/softcuda.a
+	@mkdir -p $(@D)
+	$(CC) $(LDFLAGS) -shared -o $@ -Wl,--whole-archive $^ -Wl,--no-whole-archive $(LDLIBS)
+-include $(shell find $(BUILD)/cuda $(BUILD)/cuda-all -name '*.d' 2>/dev/null)
+
 # ---------------------------------------------------------------- tests
 # tests/FOLDER/NAME_test.c is a program of its own, linked with that folder's library and those below it.
-unit_tests := $(patsubst %.c,$(BUILD)/%,$(filter-out $(if $(x86),,%_adx_test.c %_ifma_test.c),$(wildcard tests/*/*_test.c)))
+# *_cuda_test run kernels on the software driver: they need what nvcc made.
+unit_tests := $(patsubst %.c,$(BUILD)/%,$(filter-out $(if $(x86),,%_adx_test.c %_ifma_test.c) $(if $(cuda),,%_cuda_test.c),\
+    $(wildcard tests/*/*_test.c)))
 $(BUILD)/obj/tests/kernels/%_adx_test.o: CFLAGS += $(form_flags_adx)
 $(BUILD)/obj/tests/kernels/%_ifma_test.o: CFLAGS += $(form_flags_ifma)
 unit-tests: $(unit_tests)
 link_test = @mkdir -p $(@D); $(CC) $(LDFLAGS) -o $@ $^ $(LDLIBS) -linih -lcmocka
+$(BUILD)/tests/kernels/%_cuda_test: $(BUILD)/obj/tests/kernels/%_cuda_test.o $(call lib,softcuda kernels) \
+    | $(call cuda_fatbins,$(BUILD)/cuda)
+	$(link_test)
 $(BUILD)/tests/kernels/%_test: $(BUILD)/obj/tests/kernels/%_test.o $(call lib,kernels)
+	$(link_test)
+$(BUILD)/tests/softcuda/%_test: $(BUILD)/obj/tests/softcuda/%_test.o $(call lib,softcuda kernels)
 	$(link_test)
 $(BUILD)/tests/testkey/%_test: $(BUILD)/obj/tests/testkey/%_test.o $(call lib,testkey kernels)
 	$(link_test)
@@ -170,7 +217,7 @@ fuzz-long:
 	tail -n 12 $(fuzz_program).*.log; exit $$failed
 
 # ---------------------------------------------------------------- house
-sources = $(shell git ls-files '*.c' '*.h')
+sources = $(shell git ls-files '*.c' '*.h' '*.cu')
 format:
 	@clang-format -i $(sources)
 format-check:
