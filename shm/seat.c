@@ -138,6 +138,36 @@ void seat_add(struct seat_page *page, uint64_t busy_ns, uint64_t idle_ns, uint64
     atomic_fetch_add_explicit(&page->done_total, done, memory_order_relaxed);
 }
 
+void seat_set_pinning(struct seat_page *page, enum seat_pinning pinning)
+{
+    atomic_store_explicit(&page->pinned, (uint32_t)pinning, memory_order_relaxed);
+}
+
+void seat_add_registration(struct seat_page *page, uint64_t bytes)
+{
+    /* For the status; nothing is ordered behind these. */
+    atomic_fetch_add_explicit(&page->registrations_total, 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&page->registered_bytes, bytes, memory_order_relaxed);
+}
+
+void seat_drop_registration(struct seat_page *page, uint64_t bytes)
+{
+    atomic_fetch_sub_explicit(&page->registered_bytes, bytes, memory_order_relaxed);
+}
+
+void seat_add_allocation(struct seat_page *page)
+{
+    atomic_fetch_add_explicit(&page->allocations_after_start, 1, memory_order_relaxed);
+}
+
+void seat_set_device_error(struct seat_page *page, uint32_t code)
+{
+    uint32_t none = 0;
+
+    (void)atomic_compare_exchange_strong_explicit(&page->device_error, &none, code,
+                                                  memory_order_relaxed, memory_order_relaxed);
+}
+
 void seat_say(struct seat_page *page, const char *text)
 {
     uint32_t bytes = (uint32_t)strnlen(text, SEAT_LAST_WORDS_BYTES);
@@ -178,6 +208,13 @@ void seat_read(const struct seat_page *page, struct seat_view *view)
     view->done_total = atomic_load_explicit(&page->done_total, memory_order_relaxed);
     view->busy_ns = atomic_load_explicit(&page->busy_ns, memory_order_relaxed);
     view->idle_ns = atomic_load_explicit(&page->idle_ns, memory_order_relaxed);
+    view->registered_bytes = atomic_load_explicit(&page->registered_bytes, memory_order_relaxed);
+    view->registrations_total =
+        atomic_load_explicit(&page->registrations_total, memory_order_relaxed);
+    view->allocations_after_start =
+        atomic_load_explicit(&page->allocations_after_start, memory_order_relaxed);
+    view->pinned = atomic_load_explicit(&page->pinned, memory_order_relaxed);
+    view->device_error = atomic_load_explicit(&page->device_error, memory_order_relaxed);
 }
 
 const char *seat_stage_name(uint32_t stage)
@@ -186,4 +223,11 @@ const char *seat_stage_name(uint32_t stage)
                                               "ntt",      "msm",  "finalize", "leaving"};
 
     return stage < STAGES ? names[stage] : "unknown";
+}
+
+const char *seat_pinning_name(uint32_t pinning)
+{
+    static const char *const names[PINNINGS] = {NULL, "direct", "bounce"};
+
+    return pinning < PINNINGS ? names[pinning] : NULL;
 }

@@ -80,6 +80,36 @@ static void both_sides_share_the_page(void **state)
     close(fd);
 }
 
+static void a_device_tells_of_its_memory(void **state)
+{
+    struct seat_page *page;
+    struct seat_view view;
+    int fd;
+
+    (void)state;
+    assert_int_equal(seat_create(&page, &fd, 5), 0);
+    seat_read(page, &view);
+    assert_null(seat_pinning_name(view.pinned));
+    assert_int_equal(view.registrations_total + view.device_error, 0);
+    seat_set_pinning(page, PINNING_DIRECT);
+    seat_add_registration(page, 4096);
+    seat_add_registration(page, UINT64_C(5) << 32);
+    seat_drop_registration(page, 4096);
+    seat_add_allocation(page);
+    seat_set_device_error(page, 700);
+    seat_set_device_error(page, 999); /* what follows from the first */
+    seat_read(page, &view);
+    assert_string_equal(seat_pinning_name(view.pinned), "direct");
+    assert_int_equal(view.registered_bytes, UINT64_C(5) << 32);
+    assert_int_equal(view.registrations_total, 2);
+    assert_int_equal(view.allocations_after_start, 1);
+    assert_int_equal(view.device_error, 700);
+    assert_string_equal(seat_pinning_name(PINNING_BOUNCE), "bounce");
+    assert_null(seat_pinning_name(UINT32_MAX)); /* a worker can write anything */
+    seat_unmap(page);
+    close(fd);
+}
+
 static void wrong_pages_are_refused(void **state)
 {
     struct seat_page *page, *other;
