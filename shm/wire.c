@@ -17,34 +17,41 @@
 
 struct wire_kind {
     const char *name;
-    uint16_t bytes, fds;
+    uint16_t bytes;
+    uint8_t fds, more_fds; /* those that it has, and how many more it may have */
 };
 
 static const struct wire_kind kinds[WIRE_TYPES] = {
-    [WIRE_HELLO] = {"hello", sizeof(struct wire_hello), 0},
-    [WIRE_WELCOME] = {"welcome", sizeof(struct wire_welcome), 3},
-    [WIRE_REFUSED] = {"refused", sizeof(struct wire_refused), 0},
-    [WIRE_READY] = {"ready", sizeof(struct wire_ready), 0},
-    [WIRE_IMAGE] = {"image", sizeof(struct wire_image), 1},
-    [WIRE_FORGET] = {"forget", sizeof(struct wire_image), 0},
-    [WIRE_FILL] = {"fill", sizeof(struct wire_fill), 1},
-    [WIRE_FILLED] = {"filled", sizeof(struct wire_filled), 0},
-    [WIRE_PROVE] = {"prove", sizeof(struct wire_prove), 0},
-    [WIRE_STARTED] = {"started", sizeof(struct wire_step), 0},
-    [WIRE_COMPUTED] = {"computed", sizeof(struct wire_step), 0},
-    [WIRE_PROVED] = {"proved", sizeof(struct wire_proved), 1},
-    [WIRE_FAILED] = {"failed", sizeof(struct wire_failed), 0},
-    [WIRE_CANCEL] = {"cancel", sizeof(struct wire_step), 0},
-    [WIRE_RELEASED] = {"released", sizeof(struct wire_step), 0},
-    [WIRE_LEAVE] = {"leave", sizeof(struct wire_simple), 0},
-    [WIRE_LEAVING] = {"leaving", sizeof(struct wire_simple), 0},
-    [WIRE_REGION] = {"region", sizeof(struct wire_region), 1},
-    [WIRE_FILL_INPUT] = {"fill_input", sizeof(struct wire_fill), 2},
+    [WIRE_HELLO] = {"hello", sizeof(struct wire_hello), 0, 0},
+    [WIRE_WELCOME] = {"welcome", sizeof(struct wire_welcome), 3, 0},
+    [WIRE_REFUSED] = {"refused", sizeof(struct wire_refused), 0, 0},
+    [WIRE_READY] = {"ready", sizeof(struct wire_ready), 0, 0},
+    [WIRE_IMAGE] = {"image", sizeof(struct wire_image), 1, 0},
+    [WIRE_FORGET] = {"forget", sizeof(struct wire_image), 0, 0},
+    [WIRE_FILL] = {"fill", sizeof(struct wire_fill), 1, 0},
+    [WIRE_FILLED] = {"filled", sizeof(struct wire_filled), 0, 0},
+    [WIRE_PROVE] = {"prove", sizeof(struct wire_prove), 0, 0},
+    [WIRE_STARTED] = {"started", sizeof(struct wire_step), 0, 0},
+    [WIRE_COMPUTED] = {"computed", sizeof(struct wire_step), 0, 0},
+    [WIRE_PROVED] = {"proved", sizeof(struct wire_proved), 1, 0},
+    [WIRE_FAILED] = {"failed", sizeof(struct wire_failed), 0, 0},
+    [WIRE_CANCEL] = {"cancel", sizeof(struct wire_step), 0, 0},
+    [WIRE_RELEASED] = {"released", sizeof(struct wire_step), 0, 0},
+    [WIRE_LEAVE] = {"leave", sizeof(struct wire_simple), 0, 0},
+    [WIRE_LEAVING] = {"leaving", sizeof(struct wire_simple), 0, 0},
+    [WIRE_REGION] = {"region", sizeof(struct wire_region), 1, 0},
+    [WIRE_FILL_INPUT] = {"fill_input", sizeof(struct wire_fill), 2, 0},
+    [WIRE_DEVICE_KEY] = {"device_key", sizeof(struct wire_device_key), 1, 1},
 };
 
 static const struct wire_kind *kind_of(uint32_t type)
 {
     return type < WIRE_TYPES && kinds[type].bytes ? &kinds[type] : NULL;
+}
+
+static int takes_fds(const struct wire_kind *kind, unsigned count)
+{
+    return count >= kind->fds && count <= (unsigned)kind->fds + kind->more_fds;
 }
 
 /* The text ends within its array, and nothing of the sender's memory lies behind its end. */
@@ -72,6 +79,9 @@ static void settle_texts(union wire_message *message)
     case WIRE_FILL_INPUT:
         settle_text(message->fill.label, sizeof(message->fill.label));
         break;
+    case WIRE_DEVICE_KEY:
+        settle_text(message->device_key.device, sizeof(message->device_key.device));
+        break;
     case WIRE_FAILED:
         settle_text(message->failed.why, sizeof(message->failed.why));
         break;
@@ -98,7 +108,7 @@ int wire_send(int socket, union wire_message *message, enum wire_type type, cons
     _Alignas(struct cmsghdr) char room[CMSG_SPACE(WIRE_FDS_MAX * sizeof(int))] = {0};
     ssize_t sent;
 
-    if (!kind || fd_count != kind->fds)
+    if (!kind || !takes_fds(kind, fd_count))
         return -EINVAL;
     message->header.type = type;
     message->header.bytes = kind->bytes;
@@ -168,7 +178,8 @@ static int is_legal(const struct wire_packet *packet, size_t bytes, int flags)
     if (bytes < sizeof(*header) || flags & (MSG_TRUNC | MSG_CTRUNC))
         return 0;
     const struct wire_kind *kind = kind_of(header->type);
-    return kind && bytes == kind->bytes && header->bytes == bytes && packet->fd_count == kind->fds;
+    return kind && bytes == kind->bytes && header->bytes == bytes &&
+           takes_fds(kind, packet->fd_count);
 }
 
 static ssize_t receive_packet(int socket, struct msghdr *header, int flags)

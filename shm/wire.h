@@ -2,7 +2,8 @@
 /*
  * Messages between coordinator and workers: one SOCK_SEQPACKET packet each, at most WIRE_BYTES_MAX,
  * fds by SCM_RIGHTS. Every message starts with a wire_header; its type fixes its length and how
- * many fds come with it (wire_receive checks both, closes what is too many and refuses the packet).
+ * many fds come with it (wire_receive checks both, closes what is too many and refuses the packet);
+ * DEVICE_KEY alone has one or two.
  * Texts are NUL-terminated within their arrays (wire_receive sees to it). Reserved bytes are zero.
  *
  *   worker                                                coordinator
@@ -10,6 +11,8 @@
  *                    <───────  WELCOME {seat, settings} + control (ro), slabs, seat page
  *                              or REFUSED {exit code, why}
  *     READY {generation}                        ───────>  (gpu: slabs mapped and registered)
+ *                    <───────  DEVICE_KEY {hash, device ...} + memory: what an earlier worker of
+ *                              the same device left, before the IMAGE of that hash
  *                    <───────  IMAGE {hash} + image fd, before its first use by this worker
  *                    <───────  FILL {assignment, slab ...} + witness fd, to a synth-worker
  *                              or FILL_INPUT {the same} + input fd, program folder
@@ -18,6 +21,7 @@
  *     STARTED, COMPUTED, PROVED + result | FAILED ─────>
  *                    <───────  CANCEL {assignment}
  *     RELEASED                                  ───────>
+ *     DEVICE_KEY {hash, device ...} + memory    ───────>  (gpu, where the welcome asks for keys)
  *                    <───────  FORGET {hash}, LEAVE
  *                    <───────  REGION {generation, bytes} + slabs, while it holds no assignment
  *     READY {generation}                        ───────>
@@ -39,7 +43,7 @@
 #include "shm/control.h"
 #include "shm/slab.h"
 
-#define WIRE_PROTOCOL 2u
+#define WIRE_PROTOCOL 3u
 #define WIRE_BYTES_MAX 4096u
 #define WIRE_FDS_MAX 3u
 #define WIRE_DEVICE_BYTES 64
@@ -69,6 +73,7 @@ enum wire_type {
     WIRE_LEAVING,
     WIRE_REGION,
     WIRE_FILL_INPUT,
+    WIRE_DEVICE_KEY,
     WIRE_TYPES
 };
 
@@ -103,7 +108,7 @@ struct wire_welcome {
     uint32_t staged;
     uint32_t dumpable;
     int32_t nice;
-    uint32_t reserved;
+    uint32_t keep_device_keys; /* 1: DEVICE_KEY is wanted of each key that is loaded */
     uint64_t incarnation;
     uint64_t control_bytes, slabs_bytes;
     uint64_t generation;         /* of the slab object */
@@ -138,6 +143,24 @@ struct wire_simple { /* LEAVE, LEAVING */
 struct wire_image {
     struct wire_header header;
     uint8_t hash[HASH_BYTES];
+};
+
+/*
+ * A proving key in a device's memory, exported by the driver so that it outlives the process that
+ * made it. To the coordinator: keep this. From it: this may be imported in place of an upload, once
+ * everything below agrees and a checksum made on the device does. A later one of the same hash
+ * takes the place of an earlier one.
+ * fds: the exported memory; then, where there is one, the open device node, which keeps the device
+ * from being shut down while nobody else has it open.
+ */
+struct wire_device_key {
+    struct wire_header header;
+    uint8_t hash[HASH_BYTES];       /* of the image */
+    char device[WIRE_DEVICE_BYTES]; /* the UUID, as in the hello */
+    uint32_t driver_version;        /* as the driver tells it, e.g. 13000 */
+    uint32_t layout;                /* the gpu-worker's own: how the key lies in the memory */
+    uint64_t bytes;                 /* of the memory */
+    uint64_t checksum;              /* over the key's bytes, by the gpu-worker's own rule */
 };
 
 /*
@@ -235,6 +258,7 @@ union wire_message {
     struct wire_region region;
     struct wire_simple simple;
     struct wire_image image;
+    struct wire_device_key device_key;
     struct wire_fill fill;
     struct wire_filled filled;
     struct wire_prove prove;

@@ -28,29 +28,35 @@ static const struct {
     enum wire_type type;
     const char *name;
     size_t bytes;
-    unsigned fds;
+    unsigned fds, more_fds;
 } types[] = {
-    {WIRE_HELLO, "hello", sizeof(struct wire_hello), 0},
-    {WIRE_WELCOME, "welcome", sizeof(struct wire_welcome), 3},
-    {WIRE_REFUSED, "refused", sizeof(struct wire_refused), 0},
-    {WIRE_READY, "ready", sizeof(struct wire_ready), 0},
-    {WIRE_IMAGE, "image", sizeof(struct wire_image), 1},
-    {WIRE_FORGET, "forget", sizeof(struct wire_image), 0},
-    {WIRE_FILL, "fill", sizeof(struct wire_fill), 1},
-    {WIRE_FILLED, "filled", sizeof(struct wire_filled), 0},
-    {WIRE_PROVE, "prove", sizeof(struct wire_prove), 0},
-    {WIRE_STARTED, "started", sizeof(struct wire_step), 0},
-    {WIRE_COMPUTED, "computed", sizeof(struct wire_step), 0},
-    {WIRE_PROVED, "proved", sizeof(struct wire_proved), 1},
-    {WIRE_FAILED, "failed", sizeof(struct wire_failed), 0},
-    {WIRE_CANCEL, "cancel", sizeof(struct wire_step), 0},
-    {WIRE_RELEASED, "released", sizeof(struct wire_step), 0},
-    {WIRE_LEAVE, "leave", sizeof(struct wire_simple), 0},
-    {WIRE_LEAVING, "leaving", sizeof(struct wire_simple), 0},
-    {WIRE_REGION, "region", sizeof(struct wire_region), 1},
-    {WIRE_FILL_INPUT, "fill_input", sizeof(struct wire_fill), 2},
+    {WIRE_HELLO, "hello", sizeof(struct wire_hello), 0, 0},
+    {WIRE_WELCOME, "welcome", sizeof(struct wire_welcome), 3, 0},
+    {WIRE_REFUSED, "refused", sizeof(struct wire_refused), 0, 0},
+    {WIRE_READY, "ready", sizeof(struct wire_ready), 0, 0},
+    {WIRE_IMAGE, "image", sizeof(struct wire_image), 1, 0},
+    {WIRE_FORGET, "forget", sizeof(struct wire_image), 0, 0},
+    {WIRE_FILL, "fill", sizeof(struct wire_fill), 1, 0},
+    {WIRE_FILLED, "filled", sizeof(struct wire_filled), 0, 0},
+    {WIRE_PROVE, "prove", sizeof(struct wire_prove), 0, 0},
+    {WIRE_STARTED, "started", sizeof(struct wire_step), 0, 0},
+    {WIRE_COMPUTED, "computed", sizeof(struct wire_step), 0, 0},
+    {WIRE_PROVED, "proved", sizeof(struct wire_proved), 1, 0},
+    {WIRE_FAILED, "failed", sizeof(struct wire_failed), 0, 0},
+    {WIRE_CANCEL, "cancel", sizeof(struct wire_step), 0, 0},
+    {WIRE_RELEASED, "released", sizeof(struct wire_step), 0, 0},
+    {WIRE_LEAVE, "leave", sizeof(struct wire_simple), 0, 0},
+    {WIRE_LEAVING, "leaving", sizeof(struct wire_simple), 0, 0},
+    {WIRE_REGION, "region", sizeof(struct wire_region), 1, 0},
+    {WIRE_FILL_INPUT, "fill_input", sizeof(struct wire_fill), 2, 0},
+    {WIRE_DEVICE_KEY, "device_key", sizeof(struct wire_device_key), 1, 1},
 };
 #define TYPES (sizeof(types) / sizeof(types[0]))
+
+static int takes_fds(size_t type, unsigned fds)
+{
+    return fds >= types[type].fds && fds <= types[type].fds + types[type].more_fds;
+}
 
 static unsigned count_fds(void)
 {
@@ -147,6 +153,29 @@ static void every_type_goes_over(void **state)
     assert_int_equal(count_fds(), before);
 }
 
+/* The memory of a key comes alone, or with the device's node. */
+static void optional_fds_may_come(void **state)
+{
+    struct pair pair;
+
+    (void)state;
+    pair_make(&pair);
+    for (size_t i = 0; i < TYPES; i++) {
+        for (unsigned more = 1; more <= types[i].more_fds; more++) {
+            union wire_message message = {.header = {0}};
+            struct wire_packet packet;
+            unsigned fds = types[i].fds + more;
+
+            assert_int_equal(wire_send(pair.a, &message, types[i].type, pair.files, fds), 0);
+            assert_int_equal(wire_receive(pair.b, &packet, 0), 1);
+            assert_int_equal(packet.fd_count, fds);
+            assert_int_equal(packet.message.header.type, types[i].type);
+            close_fds(&packet);
+        }
+    }
+    pair_drop(&pair);
+}
+
 static void senders_mistakes_are_refused(void **state)
 {
     union wire_message message = {.header = {0}};
@@ -158,7 +187,7 @@ static void senders_mistakes_are_refused(void **state)
     assert_int_equal(wire_send(pair.a, &message, WIRE_TYPES, NULL, 0), -EINVAL);
     for (size_t i = 0; i < TYPES; i++)
         for (unsigned fds = 0; fds <= 5; fds++)
-            if (fds != types[i].fds)
+            if (!takes_fds(i, fds))
                 assert_int_equal(wire_send(pair.a, &message, types[i].type, pair.files, fds),
                                  -EINVAL);
     assert_int_equal(wire_send(-1, &message, WIRE_READY, NULL, 0), -EBADF);
@@ -235,7 +264,7 @@ static void wrong_fd_counts_are_refused(void **state)
 
         memcpy(bytes, &header, sizeof(header));
         for (unsigned fds = 0; fds <= 16; fds++) {
-            if (fds == types[i].fds)
+            if (takes_fds(i, fds))
                 continue;
             send_raw(pair.a, bytes, types[i].bytes, pair.files, fds);
             expect_refused(&pair);
@@ -280,6 +309,8 @@ static void texts_are_ended(void **state)
             assert_int_equal(packet.message.welcome.cpus[WIRE_LABEL_BYTES - 1], 0);
         } else if (types[i].type == WIRE_FILL) {
             assert_int_equal(packet.message.fill.label[WIRE_LABEL_BYTES - 1], 0);
+        } else if (types[i].type == WIRE_DEVICE_KEY) {
+            assert_int_equal(packet.message.device_key.device[WIRE_DEVICE_BYTES - 1], 0);
         }
     }
     pair_drop(&pair);
@@ -454,6 +485,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_type_goes_over),
+        cmocka_unit_test(optional_fds_may_come),
         cmocka_unit_test(senders_mistakes_are_refused),
         cmocka_unit_test(wrong_lengths_are_refused),
         cmocka_unit_test(wrong_types_are_refused),
