@@ -73,6 +73,14 @@ static void stage(struct context *context, struct assignment *assignment)
     }
 }
 
+/* The first that is assigned is the first that the device gets ready. */
+static void want_slab(struct context *context, const struct assignment *assignment)
+{
+    struct device *device = context->device;
+    if (device->operations->slab_want)
+        device->operations->slab_want(device, assignment->slab);
+}
+
 static void take_order(struct context *context, const struct view *view,
                        const struct wire_prove *order)
 {
@@ -86,6 +94,7 @@ static void take_order(struct context *context, const struct view *view,
     assignment->order = *order;
     const char *why = fill_assignment(context, view, assignment);
     if (!why) {
+        want_slab(context, assignment);
         stage(context, assignment);
         return;
     }
@@ -118,7 +127,10 @@ static int take_region(struct context *context, struct view *view, struct wire_p
         log_event("error", "region_refused", "why=\"a slab is assigned\"");
         return -EPROTO;
     }
+    view_detach_device(context->device);
     int error = view_replace_slabs(view, packet);
+    if (!error)
+        error = view_attach_device(view, context->device);
     if (error)
         return error;
     inbox_say_ready(context, view);

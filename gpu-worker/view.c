@@ -4,10 +4,12 @@
 #include "gpu-worker/view.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "gpu-worker/device.h"
 #include "shm/program.h"
 #include "shm/region.h"
 #include "shm/seat.h"
@@ -16,7 +18,7 @@
 
 enum { FD_CONTROL, FD_SLABS, FD_SEAT };
 
-/* The CPU device works without; pages that are swapped out only make it slow. */
+/* A device that reads them in place works without; pages that are swapped out only make it slow. */
 static void try_lock(const struct view *view)
 {
     if (mlock(view->slabs, view->slabs_bytes) == 0)
@@ -61,8 +63,6 @@ int view_open(struct view *view, struct wire_packet *welcome, const char **what)
     }
     if (error)
         view_close(view);
-    else
-        try_lock(view);
     return error;
 }
 
@@ -80,12 +80,50 @@ int view_replace_slabs(struct view *view, struct wire_packet *packet)
     int error = map_slabs(view, packet->fds[0], region->slabs_bytes);
     close(packet->fds[0]);
     packet->fds[0] = -1;
-    if (error)
-        return error;
-    view->generation = region->generation;
-    try_lock(view);
-    return 0;
+    if (!error)
+        view->generation = region->generation;
+    return error;
 }
+
+/* ---- the device ---- */
+
+static void list_slabs(const struct view *view, struct device_slabs *slabs)
+{
+    slabs->base = (void *)(uintptr_t)view->slabs;
+    slabs->bytes = view->slabs_bytes;
+    slabs->count = 0;
+    for (uint32_t i = 0; i < view->control.header->slab_count && i < SLABS_MAX; i++) {
+        struct device_slab *slab = &slabs->slab[slabs->count];
+        const char *at = view_slab(view, i, &slab->bytes);
+        if (!at)
+            continue;
+        slab->offset = (uint64_t)(at - (const char *)view->slabs);
+        slabs->count++;
+    }
+}
+
+int view_attach_device(const struct view *view, struct device *device)
+{
+    if (!device->operations->slabs_attach) {
+        try_lock(view);
+        return 0;
+    }
+    struct device_slabs *slabs = malloc(sizeof(*slabs));
+    if (!slabs)
+        return -ENOMEM;
+    list_slabs(view, slabs);
+    int error = device->operations->slabs_attach(device, slabs);
+    free(slabs);
+    return error;
+}
+
+void view_detach_device(struct device *device)
+{
+    if (device->operations->slabs_detach)
+        device->operations->slabs_detach(device);
+}
+
+/* ---- */
 
 void view_close(struct view *view)
 {

@@ -8,6 +8,7 @@
 
 #include "shm/control.h"
 
+struct device;
 struct seat_page;
 struct wire_packet;
 
@@ -20,13 +21,20 @@ struct view {
 };
 
 /*
- * Maps all three from the welcome's fds, which it closes whatever comes. Tries to lock the slabs in
- * memory and logs once where it may not. 0, or -errno with *what naming the part at fault.
+ * Maps all three from the welcome's fds, which it closes whatever comes. 0, or -errno with *what
+ * naming the part at fault.
  */
 int view_open(struct view *view, struct wire_packet *welcome, const char **what);
-/* Maps other slabs (a REGION message and its fd, which it closes) in place of those before, which
- * it lets go of first. Nobody may be reading a slab. 0 or -errno. */
+/* Lets go of the slabs and maps others (a REGION message and its fd, which it closes) in their
+ * place. The device has detached from them. 0 or -errno. */
 int view_replace_slabs(struct view *view, struct wire_packet *packet);
+/*
+ * Tells the device of the slabs. One that reads them where they lie has none to be told: then they
+ * are locked in memory, and where that may not be, it is logged once. 0, or -errno of the device.
+ */
+int view_attach_device(const struct view *view, struct device *device);
+/* The device will use them no more. */
+void view_detach_device(struct device *device);
 void view_close(struct view *view);
 
 /* A slab's bytes, by its number: its place as control's slab table has it, checked against the

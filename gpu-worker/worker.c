@@ -79,10 +79,11 @@ static void apply_settings(const struct wire_welcome *welcome)
         log_event("warn", "setting_refused", "setting=%s error=\"%s\"", what, strerror(-error));
 }
 
-static int open_device(struct context *context, const struct wire_welcome *welcome,
+static int open_device(struct worker *worker, const struct wire_welcome *welcome,
                        const struct worker_options *options)
 {
-    struct device_settings settings = {.threads = welcome->threads};
+    struct context *context = &worker->context;
+    struct device_settings settings = {.threads = welcome->threads, .seat = worker->view.seat};
     const char *why = "";
     context->device = options->device_open(options->device, &settings, &why);
     if (!context->device) {
@@ -94,7 +95,12 @@ static int open_device(struct context *context, const struct wire_welcome *welco
     context->check_threads = device.threads;
     log_event("info", "device_open", "device=%s model=\"%s\" threads=%u", device.name, device.model,
               device.threads);
-    return 0;
+    int error = view_attach_device(&worker->view, context->device);
+    if (!error)
+        return 0;
+    log_event("error", "slabs_not_attached", "device=%s error=\"%s\"", device.name,
+              strerror(-error));
+    return EXIT_MACHINE;
 }
 
 static int open_view(struct worker *worker, struct wire_packet *welcome)
@@ -146,7 +152,7 @@ static int start(struct worker *worker, struct wire_packet *welcome,
     worker_crash_watch(worker->view.seat);
     code = open_events(worker);
     if (!code)
-        code = open_device(&worker->context, settings, options);
+        code = open_device(worker, settings, options);
     if (!code)
         code = make_context(worker);
     if (!code && start_threads(worker)) {
@@ -244,8 +250,10 @@ static void dismantle(struct worker *worker)
         desk_destroy(context->desk);
     if (context->activity)
         activity_destroy(context->activity);
-    if (context->device)
+    if (context->device) {
+        view_detach_device(context->device);
         context->device->operations->close(context->device);
+    }
     worker_crash_watch(NULL);
     view_close(&worker->view);
     if (worker->signals >= 0)

@@ -108,8 +108,11 @@ static void gate_key_drop(struct device *device, struct device_key *key)
 static struct device *gate_open(const char *name, const struct device_settings *settings,
                                 const char **why)
 {
-    static const struct device_operations operations = {gate_close, gate_describe, gate_key_load,
-                                                        gate_key_drop, gate_prove};
+    static const struct device_operations operations = {.close = gate_close,
+                                                        .describe = gate_describe,
+                                                        .key_load = gate_key_load,
+                                                        .key_drop = gate_key_drop,
+                                                        .prove = gate_prove};
     struct gate_device *self = calloc(1, sizeof(*self));
     assert(self);
     self->device.operations = &operations;

@@ -39,7 +39,7 @@ static int countdown_cancelled(struct device_watch *self)
 
 static struct countdown countdown_of(int left)
 {
-    return (struct countdown){{countdown_step, countdown_cancelled}, left, 0};
+    return (struct countdown){{.step = countdown_step, .cancelled = countdown_cancelled}, left, 0};
 }
 
 /* One circuit on one device, with a slab filled for it. */
@@ -65,7 +65,7 @@ static void bench_fill(struct bench *bench, struct filling filling)
 
 static void bench_open(struct bench *bench, const char *folder, unsigned threads)
 {
-    struct device_settings settings = {threads};
+    struct device_settings settings = {.threads = threads};
     const char *why;
     circuit_open(&bench->circuit, folder);
     bench->device = device_open("cpu", &settings, &why);
