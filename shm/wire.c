@@ -41,7 +41,7 @@ static const struct wire_kind kinds[WIRE_TYPES] = {
     [WIRE_LEAVING] = {"leaving", sizeof(struct wire_simple), 0, 0},
     [WIRE_REGION] = {"region", sizeof(struct wire_region), 1, 0},
     [WIRE_FILL_INPUT] = {"fill_input", sizeof(struct wire_fill), 2, 0},
-    [WIRE_DEVICE_KEY] = {"device_key", sizeof(struct wire_device_key), 1, 1},
+    [WIRE_DEVICE_KEY] = {"device_key", sizeof(struct wire_device_key), 0, 2},
 };
 
 static const struct wire_kind *kind_of(uint32_t type)

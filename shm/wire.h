@@ -3,7 +3,7 @@
  * Messages between coordinator and workers: one SOCK_SEQPACKET packet each, at most WIRE_BYTES_MAX,
  * fds by SCM_RIGHTS. Every message starts with a wire_header; its type fixes its length and how
  * many fds come with it (wire_receive checks both, closes what is too many and refuses the packet);
- * DEVICE_KEY alone has one or two.
+ * DEVICE_KEY alone has up to two.
  * Texts are NUL-terminated within their arrays (wire_receive sees to it). Reserved bytes are zero.
  *
  *   worker                                                coordinator
@@ -151,7 +151,9 @@ struct wire_image {
  * everything below agrees and a checksum made on the device does. A later one of the same hash
  * takes the place of an earlier one.
  * fds: the exported memory; then, where there is one, the open device node, which keeps the device
- * from being shut down while nobody else has it open.
+ * from being shut down while nobody else has it open. Without any fd, to the coordinator: keep the
+ * key of that hash no longer. The memory is the device's again only once everybody has closed it,
+ * so a gpu-worker that drops a key for want of memory says this first.
  */
 struct wire_device_key {
     struct wire_header header;
