@@ -147,6 +147,14 @@ struct curve {
                         const uint64_t *witness, size_t wires, size_t first_private, void *scratch,
                         struct parallel *parallel);
     size_t (*witness_sums_scratch_bytes)(size_t wires, size_t first_private, unsigned threads);
+    /*
+     * sum over w < windows of 2^(window_bits * w) * sums[w], for sums that a GPU made: packed, each
+     * x|y|zz|zzz in Montgomery form (the point is x / zz, y / zzz with zz^3 = zzz^2; zz = 0:
+     * infinity), aligned to 8. `out` is a struct g1 or g2. 0; -EBADMSG where a coordinate is not
+     * canonical, and out is infinity. That the sums are on the curve is not checked.
+     */
+    int (*msm_join_windows)(enum group group, void *out, const void *sums, unsigned windows,
+                            unsigned window_bits);
 
     /* ---- number-theoretic transform ---- */
     /* Tables for a domain of 2^log2_domain (1 <= log2_domain < two_adicity): bytes, and made into

@@ -35,6 +35,7 @@
     X(g2_multiply)                                                                                 \
     X(g1_add)                                                                                      \
     X(g2_add)                                                                                      \
+    X(msm_join_windows)                                                                            \
     X(proof_assemble)                                                                              \
     X(proof_verify)                                                                                \
     X(pairing_alphabeta)                                                                           \

@@ -32,5 +32,7 @@ int CURVE_FN(witness_sums)(struct proof_sums *out, const struct witness_points *
                            const uint64_t *witness, size_t wires, size_t first_private,
                            void *scratch, struct parallel *parallel);
 size_t CURVE_FN(witness_sums_scratch_bytes)(size_t wires, size_t first_private, unsigned threads);
+int CURVE_FN(msm_join_windows)(enum group group, void *out, const void *sums, unsigned windows,
+                               unsigned window_bits);
 
 #endif
