@@ -151,7 +151,7 @@ static int find_calls(struct cuda_driver *driver)
 
 #define FIND_CALL(name, symbol, parameters)                                                        \
     if (!result)                                                                                   \
-        result = find_call(driver, &driver->name, symbol);
+        result = find_call(driver, &driver->name, #symbol);
     CUDA_DRIVER_CALLS(FIND_CALL)
 #undef FIND_CALL
     return result;

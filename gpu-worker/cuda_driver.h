@@ -186,79 +186,76 @@ _Static_assert(sizeof(struct cuda_uuid) == 16, "as CUuuid");
 
 /* CALL(name, symbol, parameters): every call, each of which returns a CUresult. */
 #define CUDA_DRIVER_CALLS(CALL)                                                                    \
-    CALL(cuDriverGetVersion, "cuDriverGetVersion", (int *version))                                 \
-    CALL(cuInit, "cuInit", (unsigned flags))                                                       \
-    CALL(cuGetErrorName, "cuGetErrorName", (CUresult error, const char **name))                    \
-    CALL(cuDeviceGetCount, "cuDeviceGetCount", (int *count))                                       \
-    CALL(cuDeviceGet, "cuDeviceGet", (CUdevice * device, int ordinal))                             \
-    CALL(cuDeviceGetName, "cuDeviceGetName", (char *name, int bytes, CUdevice device))             \
-    CALL(cuDeviceGetUuid, "cuDeviceGetUuid_v2", (struct cuda_uuid * uuid, CUdevice device))        \
-    CALL(cuDeviceGetAttribute, "cuDeviceGetAttribute",                                             \
-         (int *value, int attribute, CUdevice device))                                             \
-    CALL(cuDeviceTotalMem, "cuDeviceTotalMem_v2", (size_t * bytes, CUdevice device))               \
-    CALL(cuDeviceGetPCIBusId, "cuDeviceGetPCIBusId", (char *id, int bytes, CUdevice device))       \
-    CALL(cuDevicePrimaryCtxRetain, "cuDevicePrimaryCtxRetain",                                     \
+    CALL(cuDriverGetVersion, cuDriverGetVersion, (int *version))                                   \
+    CALL(cuInit, cuInit, (unsigned flags))                                                         \
+    CALL(cuGetErrorName, cuGetErrorName, (CUresult error, const char **name))                      \
+    CALL(cuDeviceGetCount, cuDeviceGetCount, (int *count))                                         \
+    CALL(cuDeviceGet, cuDeviceGet, (CUdevice * device, int ordinal))                               \
+    CALL(cuDeviceGetName, cuDeviceGetName, (char *name, int bytes, CUdevice device))               \
+    CALL(cuDeviceGetUuid, cuDeviceGetUuid_v2, (struct cuda_uuid * uuid, CUdevice device))          \
+    CALL(cuDeviceGetAttribute, cuDeviceGetAttribute, (int *value, int attribute, CUdevice device)) \
+    CALL(cuDeviceTotalMem, cuDeviceTotalMem_v2, (size_t * bytes, CUdevice device))                 \
+    CALL(cuDeviceGetPCIBusId, cuDeviceGetPCIBusId, (char *id, int bytes, CUdevice device))         \
+    CALL(cuDevicePrimaryCtxRetain, cuDevicePrimaryCtxRetain,                                       \
          (CUcontext * context, CUdevice device))                                                   \
-    CALL(cuDevicePrimaryCtxRelease, "cuDevicePrimaryCtxRelease_v2", (CUdevice device))             \
-    CALL(cuDevicePrimaryCtxSetFlags, "cuDevicePrimaryCtxSetFlags_v2",                              \
+    CALL(cuDevicePrimaryCtxRelease, cuDevicePrimaryCtxRelease_v2, (CUdevice device))               \
+    CALL(cuDevicePrimaryCtxSetFlags, cuDevicePrimaryCtxSetFlags_v2,                                \
          (CUdevice device, unsigned flags))                                                        \
-    CALL(cuCtxSetCurrent, "cuCtxSetCurrent", (CUcontext context))                                  \
-    CALL(cuModuleLoadData, "cuModuleLoadData", (CUmodule * module, const void *image))             \
-    CALL(cuModuleUnload, "cuModuleUnload", (CUmodule module))                                      \
-    CALL(cuModuleGetFunction, "cuModuleGetFunction",                                               \
+    CALL(cuCtxSetCurrent, cuCtxSetCurrent, (CUcontext context))                                    \
+    CALL(cuModuleLoadData, cuModuleLoadData, (CUmodule * module, const void *image))               \
+    CALL(cuModuleUnload, cuModuleUnload, (CUmodule module))                                        \
+    CALL(cuModuleGetFunction, cuModuleGetFunction,                                                 \
          (CUfunction * function, CUmodule module, const char *name))                               \
-    CALL(cuFuncGetAttribute, "cuFuncGetAttribute",                                                 \
-         (int *value, int attribute, CUfunction function))                                         \
-    CALL(cuFuncSetAttribute, "cuFuncSetAttribute",                                                 \
-         (CUfunction function, int attribute, int value))                                          \
-    CALL(cuLaunchKernel, "cuLaunchKernel",                                                         \
+    CALL(cuFuncGetAttribute, cuFuncGetAttribute, (int *value, int attribute, CUfunction function)) \
+    CALL(cuFuncSetAttribute, cuFuncSetAttribute, (CUfunction function, int attribute, int value))  \
+    CALL(cuLaunchKernel, cuLaunchKernel,                                                           \
          (CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z,                  \
           unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_bytes,             \
           CUstream stream, void **parameters, void **extra))                                       \
-    CALL(cuMemAlloc, "cuMemAlloc_v2", (CUdeviceptr * at, size_t bytes))                            \
-    CALL(cuMemFree, "cuMemFree_v2", (CUdeviceptr at))                                              \
-    CALL(cuMemGetInfo, "cuMemGetInfo_v2", (size_t * free_bytes, size_t * total_bytes))             \
-    CALL(cuMemHostAlloc, "cuMemHostAlloc", (void **at, size_t bytes, unsigned flags))              \
-    CALL(cuMemFreeHost, "cuMemFreeHost", (void *at))                                               \
-    CALL(cuMemHostRegister, "cuMemHostRegister_v2", (void *at, size_t bytes, unsigned flags))      \
-    CALL(cuMemHostUnregister, "cuMemHostUnregister", (void *at))                                   \
-    CALL(cuMemcpyHtoDAsync, "cuMemcpyHtoDAsync_v2",                                                \
+    CALL(cuMemAlloc, cuMemAlloc_v2, (CUdeviceptr * at, size_t bytes))                              \
+    CALL(cuMemFree, cuMemFree_v2, (CUdeviceptr at))                                                \
+    CALL(cuMemGetInfo, cuMemGetInfo_v2, (size_t * free_bytes, size_t * total_bytes))               \
+    CALL(cuMemHostAlloc, cuMemHostAlloc, (void **at, size_t bytes, unsigned flags))                \
+    CALL(cuMemFreeHost, cuMemFreeHost, (void *at))                                                 \
+    CALL(cuMemHostRegister, cuMemHostRegister_v2, (void *at, size_t bytes, unsigned flags))        \
+    CALL(cuMemHostUnregister, cuMemHostUnregister, (void *at))                                     \
+    CALL(cuMemcpyHtoDAsync, cuMemcpyHtoDAsync_v2,                                                  \
          (CUdeviceptr to, const void *from, size_t bytes, CUstream stream))                        \
-    CALL(cuMemcpyDtoHAsync, "cuMemcpyDtoHAsync_v2",                                                \
+    CALL(cuMemcpyDtoHAsync, cuMemcpyDtoHAsync_v2,                                                  \
          (void *to, CUdeviceptr from, size_t bytes, CUstream stream))                              \
-    CALL(cuMemsetD8Async, "cuMemsetD8Async",                                                       \
+    CALL(cuMemsetD8Async, cuMemsetD8Async,                                                         \
          (CUdeviceptr at, unsigned char value, size_t bytes, CUstream stream))                     \
-    CALL(cuStreamCreate, "cuStreamCreate", (CUstream * stream, unsigned flags))                    \
-    CALL(cuStreamDestroy, "cuStreamDestroy_v2", (CUstream stream))                                 \
-    CALL(cuStreamQuery, "cuStreamQuery", (CUstream stream))                                        \
-    CALL(cuStreamSynchronize, "cuStreamSynchronize", (CUstream stream))                            \
-    CALL(cuStreamWaitEvent, "cuStreamWaitEvent", (CUstream stream, CUevent event, unsigned flags)) \
-    CALL(cuEventCreate, "cuEventCreate", (CUevent * event, unsigned flags))                        \
-    CALL(cuEventRecord, "cuEventRecord", (CUevent event, CUstream stream))                         \
-    CALL(cuEventQuery, "cuEventQuery", (CUevent event))                                            \
-    CALL(cuEventSynchronize, "cuEventSynchronize", (CUevent event))                                \
-    CALL(cuEventDestroy, "cuEventDestroy_v2", (CUevent event))                                     \
-    CALL(cuEventElapsedTime, "cuEventElapsedTime", (float *ms, CUevent begin, CUevent end))        \
-    CALL(cuMemCreate, "cuMemCreate",                                                               \
+    CALL(cuStreamCreate, cuStreamCreate, (CUstream * stream, unsigned flags))                      \
+    CALL(cuStreamDestroy, cuStreamDestroy_v2, (CUstream stream))                                   \
+    CALL(cuStreamQuery, cuStreamQuery, (CUstream stream))                                          \
+    CALL(cuStreamSynchronize, cuStreamSynchronize, (CUstream stream))                              \
+    CALL(cuStreamWaitEvent, cuStreamWaitEvent, (CUstream stream, CUevent event, unsigned flags))   \
+    CALL(cuEventCreate, cuEventCreate, (CUevent * event, unsigned flags))                          \
+    CALL(cuEventRecord, cuEventRecord, (CUevent event, CUstream stream))                           \
+    CALL(cuEventQuery, cuEventQuery, (CUevent event))                                              \
+    CALL(cuEventSynchronize, cuEventSynchronize, (CUevent event))                                  \
+    CALL(cuEventDestroy, cuEventDestroy_v2, (CUevent event))                                       \
+    CALL(cuEventElapsedTime, cuEventElapsedTime, (float *ms, CUevent begin, CUevent end))          \
+    CALL(cuMemCreate, cuMemCreate,                                                                 \
          (CUmemGenericAllocationHandle * memory, size_t bytes,                                     \
           const struct cuda_memory_properties *properties, unsigned long long flags))              \
-    CALL(cuMemRelease, "cuMemRelease", (CUmemGenericAllocationHandle memory))                      \
-    CALL(cuMemAddressReserve, "cuMemAddressReserve",                                               \
+    CALL(cuMemRelease, cuMemRelease, (CUmemGenericAllocationHandle memory))                        \
+    CALL(cuMemAddressReserve, cuMemAddressReserve,                                                 \
          (CUdeviceptr * at, size_t bytes, size_t alignment, CUdeviceptr wish,                      \
           unsigned long long flags))                                                               \
-    CALL(cuMemAddressFree, "cuMemAddressFree", (CUdeviceptr at, size_t bytes))                     \
-    CALL(cuMemMap, "cuMemMap",                                                                     \
+    CALL(cuMemAddressFree, cuMemAddressFree, (CUdeviceptr at, size_t bytes))                       \
+    CALL(cuMemMap, cuMemMap,                                                                       \
          (CUdeviceptr at, size_t bytes, size_t offset, CUmemGenericAllocationHandle memory,        \
           unsigned long long flags))                                                               \
-    CALL(cuMemUnmap, "cuMemUnmap", (CUdeviceptr at, size_t bytes))                                 \
-    CALL(cuMemSetAccess, "cuMemSetAccess",                                                         \
+    CALL(cuMemUnmap, cuMemUnmap, (CUdeviceptr at, size_t bytes))                                   \
+    CALL(cuMemSetAccess, cuMemSetAccess,                                                           \
          (CUdeviceptr at, size_t bytes, const struct cuda_memory_access *access, size_t count))    \
-    CALL(cuMemGetAllocationGranularity, "cuMemGetAllocationGranularity",                           \
+    CALL(cuMemGetAllocationGranularity, cuMemGetAllocationGranularity,                             \
          (size_t * bytes, const struct cuda_memory_properties *properties, int option))            \
-    CALL(cuMemExportToShareableHandle, "cuMemExportToShareableHandle",                             \
+    CALL(cuMemExportToShareableHandle, cuMemExportToShareableHandle,                               \
          (void *fd, CUmemGenericAllocationHandle memory, int handle_type,                          \
           unsigned long long flags)) /* fd: an int *; the fd lacks O_CLOEXEC */                    \
-    CALL(cuMemImportFromShareableHandle, "cuMemImportFromShareableHandle",                         \
+    CALL(cuMemImportFromShareableHandle, cuMemImportFromShareableHandle,                           \
          (CUmemGenericAllocationHandle * memory, void *fd,                                         \
           int handle_type)) /* fd: the number itself, as a pointer; stays the caller's */
 
