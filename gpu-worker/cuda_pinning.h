@@ -28,9 +28,6 @@ struct cuda_pinning;
 struct device_slabs;
 struct seat_page;
 
-#define CUDA_RING_SLOT_BYTES ((size_t)1 << 20)
-#define CUDA_RING_SLOTS 4
-
 struct cuda_pinning_target {
     const struct cuda_driver *driver;
     CUcontext context;      /* current in the calling thread */
