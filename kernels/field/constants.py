@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Writes the field and curve constants of kernels/ from the curves' defining numbers.
 
-    constants.py            writes constants_bn254.h and constants_bls12381.h beside this file
+    constants.py            writes constants_bn254.h, constants_bls12381.h and the same curves'
+                            constants_cuda_*.h beside this file
     constants.py --check    exit 1, naming the file, where a committed one differs
 
 Needs only Python's library. Every number below is either a parameter from the curve's definition
@@ -263,20 +264,67 @@ class Header:
         return "\n".join(self.lines) + "\n"
 
 
+class CudaHeader:
+    """the two prime fields in words of 32 bits, as initializers of arrays: macros only, so that a
+    kernel that names a limb in an unrolled loop has it as an immediate"""
+
+    def __init__(self, curve):
+        self.c = curve
+        self.lines = []
+
+    def words(self, name, value, count, comment):
+        assert 0 <= value < 1 << 32 * count
+        w = ["0x%08xu" % (value >> 32 * i & 2**32 - 1) for i in range(count)]
+        rows = [", ".join(w[i:i + 6]) for i in range(0, count, 6)]
+        self.lines += ["/* %s */" % comment,
+                       "#define %s \\\n    {%s}" % (name, ", \\\n     ".join(rows))]
+
+    def prime_field(self, name, p, count):
+        big = 1 << 32 * count
+        prefix = "GPU_%s_" % name.upper()
+        self.lines.append("#define %sWORDS %d" % (prefix, count))
+        self.lines.append("#define %sNEGATIVE_INVERSE 0x%08xu /* -p^-1 mod 2^32 */"
+                          % (prefix, -pow(p, -1, 2**32) % 2**32))
+        self.words(prefix + "MODULUS", p, count, "p")
+        self.words(prefix + "ONE", big % p, count, "R mod p, R = 2^%d" % (32 * count))
+        self.words(prefix + "R_SQUARED", big * big % p, count, "R^2 mod p")
+        self.words(prefix + "TWO_INVERSE", pow(2, -1, p) * big % p, count, "1/2")
+
+    def root(self):
+        r = self.c["r"]
+        adicity = ((r - 1) & -(r - 1)).bit_length() - 1
+        self.lines.append("#define GPU_FR_TWO_ADICITY %d" % adicity)
+        self.words("GPU_FR_ROOT", (pow(5, (r - 1) >> adicity, r) << 256) % r, 8,
+                   "5^((r - 1) / 2^GPU_FR_TWO_ADICITY), of order 2^GPU_FR_TWO_ADICITY")
+
+    def text(self):
+        guard = "PAWL_KERNELS_FIELD_CONSTANTS_CUDA_%s_H" % self.c["name"].upper()
+        self.lines = ["/*",
+                      " * Constants of %s for CUDA kernels, written by constants.py: do not edit."
+                      % self.c["name"],
+                      " * Words of 32 bits, the lowest first; elements in Montgomery form. Included "
+                      "by field_cuda.h.",
+                      " */", "/* clang-format off */",
+                      "#ifndef %s\n#define %s\n" % (guard, guard)]
+        self.prime_field("fr", self.c["r"], 8)
+        self.root()
+        self.lines.append("")
+        self.prime_field("fq", self.c["q"], 2 * self.c["limbs"])
+        return "\n".join(self.lines + ["\n#endif", "/* clang-format on */"]) + "\n"
+
+
 def main():
     here = os.path.dirname(os.path.abspath(__file__))
     stale = 0
     for curve in (bn254(), bls12381()):
-        path = os.path.join(here, "constants_%s.h" % curve["name"])
-        text = Header(curve).text()
-        if "--check" in sys.argv[1:]:
-            with open(path) as f:
-                if f.read() != text:
-                    print("%s differs from what constants.py writes" % path, file=sys.stderr)
-                    stale = 1
-            continue
-        with open(path, "w") as f:
-            f.write(text)
+        for kind, text in (("", Header(curve).text()), ("cuda_", CudaHeader(curve).text())):
+            path = os.path.join(here, "constants_%s%s.h" % (kind, curve["name"]))
+            if "--check" not in sys.argv[1:]:
+                with open(path, "w") as f:
+                    f.write(text)
+            elif not os.path.exists(path) or open(path).read() != text:
+                print("%s differs from what constants.py writes" % path, file=sys.stderr)
+                stale = 1
     return stale
 
 
