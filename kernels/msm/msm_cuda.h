@@ -67,7 +67,7 @@ struct msm_cuda_additions {
 
 /*
  * A plan for `count` scalars (0 too) with scratch of at most `scratch_most` bytes: the cheapest by
- * msm_cuda_plan's formula. 0; -E2BIG past MSM_CUDA_COUNT_MOST; -ENOSPC where no plan is so small.
+ * msm_plan_cuda.c's formula. 0; -E2BIG past MSM_CUDA_COUNT_MOST; -ENOSPC where no plan is so small.
  */
 int msm_cuda_plan_make(struct msm_cuda_plan *plan, const struct curve *curve, size_t count,
                        const struct gpu_queue *queue, size_t scratch_most);

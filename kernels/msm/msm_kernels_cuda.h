@@ -12,6 +12,7 @@ enum {
     MSM_SORT_THREADS = 256,  /* a block of msm_sort.cu, one scalar a thread */
     MSM_SCAN_COUNTS = 1024,  /* that a block scans; its square bounds the buckets of a pass */
     MSM_SUM_THREADS = 128,   /* a block of the other kernels */
+    MSM_SLICE_LEAST = 8,     /* entries that a thread of accumulate sums up */
     MSM_MERGE_PARTIALS = 16, /* that a thread of a merge sums up */
     MSM_OFFSET_WORDS = 10    /* of the digits' offset */
 };
