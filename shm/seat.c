@@ -145,9 +145,9 @@ void seat_set_pinning(struct seat_page *page, enum seat_pinning pinning)
 
 void seat_add_registration(struct seat_page *page, uint64_t bytes)
 {
-    /* For the status; nothing is ordered behind these. */
-    atomic_fetch_add_explicit(&page->registrations_total, 1, memory_order_relaxed);
+    /* Release: who sees it counted sees its bytes too. Pairs with seat_read. */
     atomic_fetch_add_explicit(&page->registered_bytes, bytes, memory_order_relaxed);
+    atomic_fetch_add_explicit(&page->registrations_total, 1, memory_order_release);
 }
 
 void seat_drop_registration(struct seat_page *page, uint64_t bytes)
@@ -208,9 +208,10 @@ void seat_read(const struct seat_page *page, struct seat_view *view)
     view->done_total = atomic_load_explicit(&page->done_total, memory_order_relaxed);
     view->busy_ns = atomic_load_explicit(&page->busy_ns, memory_order_relaxed);
     view->idle_ns = atomic_load_explicit(&page->idle_ns, memory_order_relaxed);
-    view->registered_bytes = atomic_load_explicit(&page->registered_bytes, memory_order_relaxed);
+    /* Pairs with seat_add_registration. */
     view->registrations_total =
-        atomic_load_explicit(&page->registrations_total, memory_order_relaxed);
+        atomic_load_explicit(&page->registrations_total, memory_order_acquire);
+    view->registered_bytes = atomic_load_explicit(&page->registered_bytes, memory_order_relaxed);
     view->allocations_after_start =
         atomic_load_explicit(&page->allocations_after_start, memory_order_relaxed);
     view->pinned = atomic_load_explicit(&page->pinned, memory_order_relaxed);
