@@ -134,6 +134,17 @@ $(foreach c,$(curves),$(eval $(call cuda_rule,cuda,$(c),$(CUDA_ARCHS)))\
 .PHONY: cuda-all
 cuda-all: $(call cuda_fatbins,$(BUILD)/cuda-all)
 
+# gpu-worker carries the modules: a list of them for cuda_modules.c, which embeds the files.
+ifneq ($(and $(cuda),$(cuda_sources)),)
+cuda_embedded := $(call cuda_fatbins,$(BUILD)/cuda)
+cuda_list_line = CUDA_MODULE($(basename $(basename $(notdir $(1)))),$(patsubst .%,%,$(suffix $(basename $(1)))),"$(1)")
+$(BUILD)/gen/cuda_modules.inc: $(cuda_embedded)
+	@mkdir -p $(@D)
+	@printf '%s\n' $(foreach f,$^,'$(call cuda_list_line,$(f))') >$@
+$(BUILD)/obj/gpu-worker/cuda_modules.o: $(BUILD)/gen/cuda_modules.inc
+$(BUILD)/obj/gpu-worker/cuda_modules.o: CPPFLAGS += -I$(BUILD)/gen -DPAWL_CUDA
+endif
+
 # The software driver that tests use in place of NVIDIA's; never installed.
 $(BUILD)/obj/tests/softcuda/%.o: CFLAGS += -fPIC -fvisibility=hidden
 $(BUILD)/obj/tests/softcuda/%.o: OPT := -O3
