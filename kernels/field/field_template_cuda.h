@@ -187,11 +187,24 @@ GPU_FN void GPU_FIELD_FN(row)(uint32_t *even, uint32_t *odd, const uint32_t *a, 
     odd[GPU_WORDS - 1] = gpu_addc(odd[GPU_WORDS - 1], 0);
 }
 
+/*
+ * The m that makes low + m p a multiple of 2^32. Where that is -low (BLS12-381's Fr), the compiler
+ * may not see it: it would take products by -m for those by m, whose high words do not fit.
+ */
+GPU_FN uint32_t GPU_FIELD_FN(quotient)(uint32_t low)
+{
+    uint32_t complement = ~low;
+    if (GPU_NEGATIVE_INVERSE != UINT32_MAX)
+        return low * GPU_NEGATIVE_INVERSE;
+    GPU_OPAQUE(complement);
+    return complement + 1;
+}
+
 /* adds the multiple of p that makes even[0] zero */
 GPU_FN void GPU_FIELD_FN(row_reduce)(uint32_t *even, uint32_t *odd)
 {
     const uint32_t p[GPU_WORDS] = GPU_MODULUS;
-    GPU_FIELD_FN(row)(even, odd, p, even[0] * GPU_NEGATIVE_INVERSE);
+    GPU_FIELD_FN(row)(even, odd, p, GPU_FIELD_FN(quotient)(even[0]));
 }
 
 /* the first row: even + 2^32 odd = a b */
@@ -347,7 +360,7 @@ GPU_FN void GPU_FIELD_FN(row_fold)(uint32_t *even, uint32_t *odd)
 {
     const uint32_t p[GPU_WORDS] = GPU_MODULUS;
     even[0] = gpu_add_cc(even[0], odd[1]);
-    const uint32_t m = even[0] * GPU_NEGATIVE_INVERSE;
+    const uint32_t m = GPU_FIELD_FN(quotient)(even[0]);
     GPU_FIELD_FN(chain_shifted)(odd, p, m);
     GPU_FIELD_FN(chain)(even, p, m, GPU_WORDS);
     odd[GPU_WORDS - 1] = gpu_addc(odd[GPU_WORDS - 1], 0);
@@ -361,7 +374,7 @@ GPU_FN void GPU_FIELD_FN(wide_reduce)(GPU_ELEMENT *out, const uint32_t *t)
     GPU_UNROLL
     for (int k = 0; k < GPU_WORDS; k++)
         even[k] = t[k];
-    const uint32_t m = even[0] * GPU_NEGATIVE_INVERSE;
+    const uint32_t m = GPU_FIELD_FN(quotient)(even[0]);
     GPU_FIELD_FN(products)(odd, p + 1, m);
     GPU_FIELD_FN(chain)(even, p, m, GPU_WORDS);
     odd[GPU_WORDS - 1] = gpu_addc(odd[GPU_WORDS - 1], 0);
