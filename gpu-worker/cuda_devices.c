@@ -11,6 +11,17 @@
 #include <strings.h>
 
 #include "gpu-worker/cuda_fatbin.h"
+#include "gpu-worker/cuda_modules.h"
+
+struct cuda_code cuda_devices_own_code(void)
+{
+    struct cuda_code code = {0};
+    if (cuda_modules_count() > 0) {
+        code.image = cuda_modules_at(0)->image;
+        code.bytes = cuda_modules_at(0)->bytes;
+    }
+    return code;
+}
 
 /* ---- what a device is ---- */
 

@@ -23,6 +23,9 @@ struct cuda_code {
     size_t bytes;
 };
 
+/* What this program carries. */
+struct cuda_code cuda_devices_own_code(void);
+
 struct cuda_facts {
     CUdevice device;
     int ordinal; /* N of cuda:N; counts what CUDA_VISIBLE_DEVICES lets through */

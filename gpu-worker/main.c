@@ -8,7 +8,9 @@
 #include <string.h>
 
 #include "gpu-worker/blinders.h"
+#include "gpu-worker/cuda_devices.h"
 #include "gpu-worker/device.h"
+#include "gpu-worker/device_list.h"
 #include "gpu-worker/worker.h"
 #include "kernels/cpu_form.h"
 #include "shm/program.h"
@@ -21,12 +23,14 @@ static const char help[] =
     "\n"
     "  --socket PATH     the coordinator's worker socket\n"
     "  --config FILE     take the socket's path from this configuration\n"
-    "  --device NAME     the device; this build has cpu\n"
-    "  --list-devices    print the devices and exit; with --json as JSON\n"
+    "  --device NAME     the device: cpu; cuda:N, the N-th GPU that CUDA_VISIBLE_DEVICES lets\n"
+    "                    through; or the UUID of a GPU or of a part of one (MIG)\n"
+    "  --list-devices    print the devices, fit or not, and exit; with --json as JSON\n"
     "  --help, --version\n"
     "\n"
     "exit: 0 left or ended when told; 64 usage; 69 no coordinator; 70 our fault; 71 a limit of\n"
-    "the machine; 75 the coordinator went away; 77 not allowed; 78 no such device\n";
+    "the machine; 74 device lost; 75 the coordinator went away; 77 not allowed; 78 no such\n"
+    "device, or it is unfit\n";
 
 struct arguments {
     const char *socket, *config, *device;
@@ -39,27 +43,50 @@ static int fail(int code, const char *text)
     return code;
 }
 
-/* ---- --list-devices ---- */
-
 static int list_devices(int json)
 {
-    struct device_settings settings = {0};
-    struct device_description cpu;
+    const char *why = "";
+    int code = device_list_print(stdout, json, &why);
+    return code ? fail(code, why) : 0;
+}
+
+/* ---- the device's name ---- */
+
+static int fail_device(const char *name, const char *why)
+{
+    fprintf(stderr, "gpu-worker: %s: %s\n", name, why);
+    return EXIT_CONFIG;
+}
+
+static void warn_of_mps(const struct cuda_facts *facts)
+{
+    if (facts->shared_by_mps)
+        log_event("warn", "device_shared_by_mps",
+                  "device=%s hint=\"a fault of any other client of MPS ends this worker too: leave "
+                  "this GPU to Pawl alone\"",
+                  facts->uuid);
+}
+
+/*
+ * "cuda:N" and a UUID are one device, and the coordinator is to know it by one name. 0 with
+ * arguments->device replaced, or an exit code.
+ */
+static int resolve_device(struct arguments *arguments)
+{
+    static struct cuda_driver driver; /* stays open: the device opens it again */
+    static struct cuda_facts facts;
+    struct cuda_code code = cuda_devices_own_code();
+    char text[CUDA_WHY_BYTES];
     const char *why;
-    struct device *device = device_open("cpu", &settings, &why);
-    if (!device)
-        return fail(EXIT_MACHINE, why);
-    device->operations->describe(device, &cpu);
-    device->operations->close(device);
-    /* a model's name holds neither quotes nor backslashes on any kernel; those that would break
-       the text are left out */
-    for (char *at = cpu.model; *at; at++)
-        if (*at == '"' || *at == '\\' || (unsigned char)*at < ' ')
-            *at = ' ';
-    printf(json ? "[{\"device\":\"%s\",\"model\":\"%s\",\"threads\":%u}]\n"
-                : "%s  %s, %u threads\n",
-           cpu.name, cpu.model, cpu.threads);
-    return fflush(stdout) ? EXIT_OUTPUT : 0;
+    if (!cuda_devices_is_name(arguments->device))
+        return 0;
+    if (cuda_driver_open(&driver, &why))
+        return fail_device(arguments->device, why);
+    if (cuda_devices_find(&driver, arguments->device, &code, &facts, text, sizeof(text)))
+        return fail_device(arguments->device, text);
+    warn_of_mps(&facts);
+    arguments->device = facts.uuid;
+    return 0;
 }
 
 /* ---- environment ---- */
@@ -87,7 +114,7 @@ static int read_test_blinders(struct blinders *blinders)
 
 /* ---- */
 
-static int serve(const struct arguments *arguments)
+static int serve(struct arguments *arguments)
 {
     char path[PAWL_SOCKET_BYTES];
     struct blinders blinders;
@@ -97,10 +124,11 @@ static int serve(const struct arguments *arguments)
         return fail(EXIT_USAGE_ERROR,
                     "PAWL_TEST_BLINDERS is not R,S with two decimal numbers below "
                     "the orders of both curves");
-    if (!device_is_known(arguments->device, &why)) {
-        fprintf(stderr, "gpu-worker: %s: %s\n", arguments->device, why);
-        return EXIT_CONFIG;
-    }
+    if (!device_is_known(arguments->device, &why))
+        return fail_device(arguments->device, why);
+    int code = resolve_device(arguments);
+    if (code)
+        return code;
     if (program_socket_path(path, arguments->socket, arguments->config, &why))
         return fail(EXIT_CONFIG, why);
     struct worker_options options = {arguments->device, fixed ? &blinders : NULL, device_open};

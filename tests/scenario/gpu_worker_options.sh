@@ -27,14 +27,22 @@ absent=/nonexistent/pawl.sock
 check "help" 0 "--device" "$worker" --help
 check "version" 0 "^gpu-worker [0-9]" "$worker" --version
 check "devices" 0 "^cpu  .*threads" "$worker" --list-devices
-check "devices as JSON" 0 '^\[\{"device":"cpu","model":"[^"]*","threads":[0-9]+\}\]$' \
+check "devices as JSON" 0 '^\{"devices":\[\{"name":"cpu","device":"cpu","index":null,"model":"[^"]*","capability":null,"memory_bytes":null,"threads":[0-9]+,"mps":false,"fit":true,"why":null\}.*\],"driver":(null|\{"version":[0-9]+\}),"why":(null|"[^"]*")\}$' \
     "$worker" --list-devices --json
+check "... which is JSON" 0 '^cpu$' sh -c '"$1" --list-devices --json | jq -r ".devices[0].name"' sh "$worker"
 check "an unknown option" 64 "unrecognized" "$worker" --bogus
 check "an argument too many" 64 "no argument" "$worker" --device cpu extra
 check "no device" 64 "--device is missing" "$worker" --socket "$absent"
 check "--json by itself" 64 "--list-devices" "$worker" --json
-check "cuda:0" 78 "no such device.*built without CUDA kernels" "$worker" --socket "$absent" --device cuda:0
-check "a UUID" 78 "no such device" "$worker" --socket "$absent" --device GPU-01234567
+check "a device of no kind" 78 "no such device" "$worker" --socket "$absent" --device gpu
+# a GPU that this machine may have is hidden from it; then the reason is a line that says what to do
+no_gpu="built without CUDA kernels|NVIDIA's driver .*: "
+check "cuda:0 where there is no GPU" 78 "cuda:0: .*($no_gpu)" \
+    env CUDA_VISIBLE_DEVICES= "$worker" --socket "$absent" --device cuda:0
+check "a UUID where there is no GPU" 78 "GPU-01234567: .*($no_gpu)" \
+    env CUDA_VISIBLE_DEVICES= "$worker" --socket "$absent" --device GPU-01234567
+check "the list says why there is no GPU" 0 "^no GPU: NVIDIA's driver" \
+    env CUDA_VISIBLE_DEVICES= "$worker" --list-devices
 check "no coordinator" 69 "ev=no_coordinator" "$worker" --socket "$absent" --device cpu
 check "a configuration that is not there" 78 "configuration" "$worker" --config "$absent" --device cpu
 check "PAWL_CPU=portable" 69 "ev=no_coordinator" \
