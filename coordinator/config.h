@@ -33,6 +33,18 @@ struct config_circuit {
     char program[1024]; /* the witness program's path; "": none */
 };
 
+/* Whether a device gets work always, or only where no other one can do it. */
+enum device_use {
+    DEVICE_USE_AUTO, /* the CPU as a fallback, other devices always */
+    DEVICE_USE_ALWAYS,
+    DEVICE_USE_FALLBACK,
+    DEVICE_USES
+};
+struct config_device {
+    char name[64]; /* as its worker names it: cpu, or a UUID */
+    uint32_t use;  /* enum device_use */
+};
+
 struct config {
     char path[PATH_MAX]; /* of the file, for messages */
     char socket[PAWL_SOCKET_BYTES];
@@ -52,11 +64,14 @@ struct config {
     char store[16];
     int dumpable;
     uint64_t max_body_bytes;
-    uint32_t synth; /* synth-workers that supervise starts */
-    char devices[CONFIG_DEVICES_MAX][64];
+    uint32_t synth;                       /* synth-workers that supervise starts */
+    char devices[CONFIG_DEVICES_MAX][64]; /* "auto" alone: whatever the machine has */
     uint32_t device_count;
+    struct config_device device_uses[CONFIG_DEVICES_MAX];
+    uint32_t device_use_count;
     uint32_t threads; /* 0: all */
     uint32_t staged;
+    int keep_device_keys;
     char cpus[CONFIG_ROLES][256];
     int nice[CONFIG_ROLES];
     struct config_lane lanes[LANES_MAX];
@@ -74,6 +89,12 @@ struct config {
 /* Fills defaults, then reads the file (NULL: defaults only). 0, or -EINVAL / -errno with one line
  * in error. */
 int config_load(struct config *config, const char *path, char *error, size_t error_bytes);
+
+/* Puts `list`, separated by spaces, in the place of devices = auto; nothing where devices are
+ * named. 0, or -EINVAL for a list that devices could not be. */
+int config_settle_devices(struct config *config, const char *list);
+/* Whether that device, as its worker names it, is to work only where no other can. */
+int config_is_fallback(const struct config *config, const char *device);
 
 /*
  * The value of SECTION.KEY after loading, as text, for scripts (`coordinator --config FILE --get

@@ -8,6 +8,7 @@
  *   config_kinds.c   one kind of value each: text to field, field to text
  *   config_parse.c   numbers, sizes, durations, words of lists
  *   config_nearest.c the key that was meant
+ *   config_device.c  what is known of single devices
  */
 #ifndef PAWL_COORDINATOR_CONFIG_INTERNAL_H
 #define PAWL_COORDINATOR_CONFIG_INTERNAL_H
@@ -45,6 +46,9 @@ extern const size_t config_key_count;
 /* Reads the file over what `config` holds. 0, or -errno with one line in error. */
 int config_read_file(struct config *config, const char *path, char *error, size_t error_bytes);
 
+/* The entry of [device NAME], with its defaults where it is new. NULL: there are too many. */
+struct config_device *config_device_enter(struct config *config, const char *name);
+
 /* The key, or NULL. */
 const struct config_key *config_key_find(const char *section, const char *name);
 /* Sets every key of the section kind to its default. */
@@ -54,7 +58,7 @@ extern const struct config_kind config_kind_text, config_kind_path, config_kind_
     config_kind_u64, config_kind_bytes, config_kind_duration, config_kind_nice, config_kind_yes_no,
     config_kind_backing, config_kind_store, config_kind_fixed, config_kind_cpus, config_kind_paths,
     config_kind_uids, config_kind_devices, config_kind_u32_auto, config_kind_bytes_auto,
-    config_kind_numa, config_kind_priorities, config_kind_rows;
+    config_kind_numa, config_kind_priorities, config_kind_rows, config_kind_use;
 
 /* A whole number, nothing else. 0 or -EINVAL. */
 int config_parse_number(const char *text, uint64_t *number);

@@ -55,9 +55,10 @@ const struct config_key config_keys[] = {
 
     {"workers", "synth", &config_kind_u32, "2", AT(synth), 0, SEATS_MAX - CONFIG_DEVICES_MAX,
      false},
-    {"workers", "devices", &config_kind_devices, "cpu", 0, 0, 0, false},
+    {"workers", "devices", &config_kind_devices, "auto", 0, 0, 0, false},
     {"workers", "threads", &config_kind_u32, "0", AT(threads), 0, 1024, false},
     {"workers", "staged", &config_kind_u32, "1", AT(staged), 1, 4, true},
+    {"workers", "keep_device_keys", &config_kind_yes_no, "no", AT(keep_device_keys), 0, 0, false},
     {"workers", "cpus.coordinator", &config_kind_cpus, "", AT(cpus[ROLE_NONE]), 0,
      ROOM(cpus[ROLE_NONE]), true},
     {"workers", "cpus.synth", &config_kind_cpus, "", AT(cpus[ROLE_SYNTH]), 0,
@@ -76,7 +77,7 @@ const struct config_key config_keys[] = {
     {"lane", "priorities", &config_kind_priorities, "low normal high critical", 0, 0, 0, true},
     {"lane", "numa", &config_kind_numa, "auto", IN_LANE(numa), 0, NUMA_NODES_MAX - 1, true},
 
-    {"device", "use", &config_kind_fixed, "auto", 0, 0, 0, false},
+    {"device", "use", &config_kind_use, "auto", offsetof(struct config_device, use), 0, 0, false},
 
     {"limits", "queued_jobs", &config_kind_u64, "1000", AT(queued_jobs), 1, 1000000, false},
     {"limits", "queued_bytes", &config_kind_bytes, "1G", AT(queued_bytes), 1, 1024 * GIB, false},

@@ -265,6 +265,11 @@ static bool is_device_name(const char *word)
     return true;
 }
 
+static bool is_auto(const char *word)
+{
+    return strcmp(word, "auto") == 0;
+}
+
 static int set_devices(const struct config_key *key, void *base, const char *text)
 {
     struct config *config = base;
@@ -273,7 +278,8 @@ static int set_devices(const struct config_key *key, void *base, const char *tex
 
     (void)key;
     while ((more = config_next_word(&text, word, sizeof(word))) > 0) {
-        if (!is_device_name(word) || config->device_count == CONFIG_DEVICES_MAX)
+        if (!is_device_name(word) || config->device_count == CONFIG_DEVICES_MAX ||
+            (config->device_count && (is_auto(word) || is_auto(config->devices[0]))))
             return -EINVAL;
         memcpy(config->devices[config->device_count++], word, sizeof(word));
     }
@@ -395,6 +401,24 @@ static void get_rows(const struct config_key *key, const void *base, char *out, 
     snprintf(out, bytes, "%s", rows == ROWS_DEVICE ? "device" : "host");
 }
 
+static const char *const use_names[DEVICE_USES] = {"auto", "always", "fallback"};
+
+static int set_use(const struct config_key *key, void *base, const char *text)
+{
+    for (uint32_t use = 0; use < DEVICE_USES; use++) {
+        if (strcmp(text, use_names[use]) != 0)
+            continue;
+        *(uint32_t *)field(key, base) = use;
+        return 0;
+    }
+    return -EINVAL;
+}
+
+static void get_use(const struct config_key *key, const void *base, char *out, size_t bytes)
+{
+    snprintf(out, bytes, "%s", use_names[*(const uint32_t *)const_field(key, base)]);
+}
+
 #define KIND(name, wanted, set_, get_, clear_)                                                     \
     const struct config_kind config_kind_##name = {wanted, set_, get_, clear_}
 
@@ -412,11 +436,12 @@ KIND(fixed, "the default", set_fixed, get_fixed, NULL);
 KIND(cpus, "a list of CPUs such as 0-3,8", set_cpus, get_text, NULL);
 KIND(paths, "a list of at most 16 absolute paths", set_paths, get_paths, clear_paths);
 KIND(uids, "a list of at most 32 user numbers", set_uids, get_uids, clear_uids);
-KIND(devices, "a list of at most 16 devices (cpu, cuda:N, a UUID)", set_devices, get_devices,
-     clear_devices);
+KIND(devices, "auto, or a list of at most 16 devices (cpu, cuda:N, a UUID)", set_devices,
+     get_devices, clear_devices);
 KIND(u32_auto, "auto or a whole number", set_u32_auto, get_u32_auto, NULL);
 KIND(bytes_auto, "auto or a size such as 64M (K, M, G)", set_bytes_auto, get_bytes_auto, NULL);
 KIND(numa, "auto or a node's number", set_numa, get_numa, NULL);
 KIND(priorities, "a list of low, normal, high, critical", set_priorities, get_priorities,
      clear_priorities);
 KIND(rows, "host or device", set_rows, get_rows, NULL);
+KIND(use, "auto, always or fallback", set_use, get_use, NULL);

@@ -137,6 +137,24 @@ static void enter_circuit(struct load *load, const char *name)
     load->base = circuit;
 }
 
+static void enter_device(struct load *load, const char *name)
+{
+    struct config_device *device = NULL;
+
+    if (strncmp(name, "cuda:", 5) == 0)
+        mistake(load,
+                "[%s]: cuda:N can be another device at each start; name it by its UUID, which "
+                "`gpu-worker --list-devices` prints",
+                load->section);
+    else if (strlen(name) >= sizeof(device->name))
+        mistake(load, "[%s]: a device's name has at most %zu characters", load->section,
+                sizeof(device->name) - 1);
+    else if (!(device = config_device_enter(load->config, name)))
+        mistake(load, "[%s]: more than %u devices", load->section, CONFIG_DEVICES_MAX);
+    if (device)
+        load->base = device;
+}
+
 static void enter_section(struct load *load, const char *text, size_t length)
 {
     const char *name, *near;
@@ -164,6 +182,8 @@ static void enter_section(struct load *load, const char *text, size_t length)
             enter_lane(load, name);
         else if (strcmp(load->section_kind, "circuit") == 0)
             enter_circuit(load, name);
+        else if (strcmp(load->section_kind, "device") == 0)
+            enter_device(load, name);
         return;
     }
     near = config_nearest(load->section, each_section, NULL);

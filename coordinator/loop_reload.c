@@ -28,6 +28,10 @@ static void keep_fixed(struct config *fresh, const struct config *running)
     memcpy(fresh->http_group, kept.http_group, sizeof(fresh->http_group));
     memcpy(fresh->backing, kept.backing, sizeof(fresh->backing));
     memcpy(fresh->store, kept.store, sizeof(fresh->store));
+    if (fresh->device_count == 1 && strcmp(fresh->devices[0], "auto") == 0) {
+        memcpy(fresh->devices, kept.devices, sizeof(fresh->devices)); /* what it stands for */
+        fresh->device_count = kept.device_count;
+    }
     fresh->dumpable = kept.dumpable;
     fresh->memory_bytes = kept.memory_bytes;
     fresh->staged = kept.staged;

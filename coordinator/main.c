@@ -12,7 +12,7 @@
 #include "shm/program.h"
 
 static const char help_text[] =
-    "usage: coordinator --config FILE [--ready-fd N] [--owner-fd N]\n"
+    "usage: coordinator --config FILE [--ready-fd N] [--owner-fd N] [--devices LIST]\n"
     "       coordinator --config FILE --check | --get SECTION.KEY\n"
     "\n"
     "Owns the shared memory, the queue of jobs and the sockets of a Pawl service.\n"
@@ -20,6 +20,7 @@ static const char help_text[] =
     "  --config FILE      the configuration; every key is explained in conf/pawl.ini\n"
     "  --ready-fd N       writes a line to fd N when workers and clients can connect\n"
     "  --owner-fd N       stops when fd N reads end of file, and leaves nothing behind\n"
+    "  --devices LIST     what devices = auto stands for, separated by spaces\n"
     "  --check            checks FILE and exits\n"
     "  --get SECTION.KEY  prints a value of FILE (or its default) and exits\n"
     "  --help, --version\n"
@@ -29,6 +30,7 @@ static const char help_text[] =
 struct options {
     const char *config_path;
     const char *get;
+    const char *devices;
     int is_check, ready_fd, owner_fd;
 };
 
@@ -59,6 +61,9 @@ static int take_option(struct options *options, int option)
     case 'g':
         options->get = optarg;
         return -1;
+    case 'd':
+        options->devices = optarg;
+        return -1;
     case 'k':
         options->is_check = 1;
         return -1;
@@ -82,8 +87,9 @@ static int parse_options(struct options *options, int argc, char **argv)
     static const struct option known[] = {
         {"config", required_argument, NULL, 'c'},   {"ready-fd", required_argument, NULL, 'r'},
         {"owner-fd", required_argument, NULL, 'o'}, {"get", required_argument, NULL, 'g'},
-        {"check", no_argument, NULL, 'k'},          {"help", no_argument, NULL, 'h'},
-        {"version", no_argument, NULL, 'v'},        {NULL, 0, NULL, 0}};
+        {"devices", required_argument, NULL, 'd'},  {"check", no_argument, NULL, 'k'},
+        {"help", no_argument, NULL, 'h'},           {"version", no_argument, NULL, 'v'},
+        {NULL, 0, NULL, 0}};
     int option;
     *options = (struct options){.ready_fd = -1, .owner_fd = -1};
     while ((option = getopt_long(argc, argv, "", known, NULL)) != -1) {
@@ -122,6 +128,8 @@ int main(int argc, char **argv)
     if (config_load(config, options.config_path, error, sizeof(error))) {
         fprintf(stderr, "coordinator: %s\n", error);
         code = EXIT_CONFIG;
+    } else if (options.devices && config_settle_devices(config, options.devices)) {
+        code = usage_error("--devices wants what devices in [workers] takes");
     } else if (options.get) {
         code = print_value(config, options.get);
     } else if (options.is_check) {

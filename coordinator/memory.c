@@ -53,12 +53,13 @@ static uint64_t lesser(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
+/* The CPU is among what auto stands for. */
 static uint64_t count_cpu_devices(const struct config *config)
 {
     uint64_t count = 0;
 
     for (uint32_t i = 0; i < config->device_count; i++)
-        count += strcmp(config->devices[i], "cpu") == 0;
+        count += strcmp(config->devices[i], "cpu") == 0 || strcmp(config->devices[i], "auto") == 0;
     return count;
 }
 

@@ -70,7 +70,9 @@ static void test_defaults(void **state)
     assert_int_equal(loaded.max_body_bytes, 1 << 20);
     assert_int_equal(loaded.synth, 2);
     assert_int_equal(loaded.device_count, 1);
-    assert_string_equal(loaded.devices[0], "cpu");
+    assert_string_equal(loaded.devices[0], "auto");
+    assert_int_equal(loaded.keep_device_keys, 0);
+    assert_int_equal(loaded.device_use_count, 0);
     assert_int_equal(loaded.threads, 0);
     assert_int_equal(loaded.staged, 1);
     assert_int_equal(loaded.attempts, 3);
@@ -130,12 +132,13 @@ static void test_every_key(void **state)
               "[http]\nlisten =\ntoken_file =\nbehind_tls_proxy = no\n"
               "allow_unauthenticated_loopback = no\nmax_body = 64K\n"
               "[workers]\nsynth = 3\ndevices = cpu cuda:0\nthreads = 5\nstaged = 4\n"
+              "keep_device_keys = yes\n"
               "cpus.coordinator = 0\ncpus.synth = 0-1\ncpus.gpu = 0,1\n"
               "nice.coordinator = -20\nnice.synth = 19\nnice.gpu = 5\n"
               "[lane main]\nslabs = 6\nsize = 2M\ncredits = 5\nrows = device\n"
               "priorities = low high\nnuma = auto\n"
               "[lane express]\npriorities = critical\n"
-              "[device cpu]\nuse = auto\n[device GPU-1234]\nuse = auto\n"
+              "[device cpu]\nuse = always\n[device GPU-1234]\nuse = fallback\n"
               "[limits]\nqueued_jobs = 8\nqueued_bytes = 3G\nattempts = 1\ndeaths = 0\n"
               "device_charges = 9\ndeadline.witness = 1m\ndeadline.rows = 2s\n"
               "deadline.upload = 3ms\ndeadline.ntt = 4s\ndeadline.msm = 0s\n"
@@ -160,6 +163,10 @@ static void test_every_key(void **state)
     assert_string_equal(loaded.devices[1], "cuda:0");
     assert_int_equal(loaded.threads, 5);
     assert_int_equal(loaded.staged, 4);
+    assert_int_equal(loaded.keep_device_keys, 1);
+    assert_int_equal(loaded.device_use_count, 2);
+    assert_string_equal(loaded.device_uses[1].name, "GPU-1234");
+    assert_int_equal(loaded.device_uses[1].use, DEVICE_USE_FALLBACK);
     assert_string_equal(loaded.cpus[ROLE_NONE], "0");
     assert_string_equal(loaded.cpus[ROLE_SYNTH], "0-1");
     assert_string_equal(loaded.cpus[ROLE_GPU], "0,1");
@@ -286,6 +293,50 @@ static void test_auto_and_numbers(void **state)
                                       "8192 to 1099511627776 is wanted");
 }
 
+static void test_devices(void **state)
+{
+    char many[2048] = "", value[256];
+
+    (void)state;
+    load_well("");
+    assert_true(config_is_fallback(&loaded, "cpu"));
+    assert_false(config_is_fallback(&loaded, "GPU-1"));
+    load_well("[device cpu]\nuse = always\n[device GPU-1]\nuse = fallback\n[device GPU-2]\n"
+              "[device GPU-3]\nuse = auto\n[device cpu]\n");
+    assert_int_equal(loaded.device_use_count, 4);
+    assert_false(config_is_fallback(&loaded, "cpu"));
+    assert_true(config_is_fallback(&loaded, "GPU-1"));
+    assert_false(config_is_fallback(&loaded, "GPU-2"));
+    assert_false(config_is_fallback(&loaded, "GPU-3"));
+    assert_false(config_is_fallback(&loaded, "GPU-4"));
+    refuse("[device cpu]\nuse = never\n", ":2: use = never: auto, always or fallback is wanted");
+    refuse("[device cuda:0]\nuse = always\n",
+           ":1: [device cuda:0]: cuda:N can be another device at each start; name it by its UUID, "
+           "which `gpu-worker --list-devices` prints");
+    refuse("[device 0123456789012345678901234567890123456789012345678901234567890123]\n",
+           ":1: [device 0123456789012345678901234567890123456789012345678901234567890123]: "
+           "a device's name has at most 63 characters");
+    for (int i = 0; i < CONFIG_DEVICES_MAX + 1; i++)
+        snprintf(many + strlen(many), sizeof(many) - strlen(many), "[device GPU-%d]\n", i);
+    refuse(many, ":17: [device GPU-16]: more than 16 devices");
+    refuse("[workers]\ndevices = cpu auto\n", ":2: devices = cpu auto: auto, or a list of at "
+                                              "most 16 devices (cpu, cuda:N, a UUID) is wanted");
+    refuse("[workers]\ndevices = auto\n cuda:0\n", ":3: devices = cuda:0: auto, or a list of at "
+                                                   "most 16 devices (cpu, cuda:N, a UUID) is "
+                                                   "wanted");
+
+    load_well("[workers]\ndevices = auto\n"); /* what it stands for comes from outside */
+    assert_int_equal(config_settle_devices(&loaded, ""), -EINVAL);
+    load_well("");
+    assert_int_equal(config_settle_devices(&loaded, "GPU-1 cpu"), 0);
+    assert_int_equal(config_get(&loaded, "workers.devices", value, sizeof(value)), 0);
+    assert_string_equal(value, "GPU-1 cpu");
+    assert_int_equal(config_settle_devices(&loaded, "GPU-2"), 0); /* named by now */
+    assert_int_equal(loaded.device_count, 2);
+    load_well("");
+    assert_int_equal(config_settle_devices(&loaded, "not/a/device"), -EINVAL);
+}
+
 static void test_later_versions(void **state)
 {
     (void)state;
@@ -295,8 +346,6 @@ static void test_later_versions(void **state)
            ":2: listen = 0.0.0.0:80 is not in this version; leave it out");
     refuse("[http]\nbehind_tls_proxy = yes\n",
            ":2: behind_tls_proxy = yes is not in this version; leave it at no");
-    refuse("[device cpu]\nuse = fallback\n",
-           ":2: use = fallback is not in this version; leave it at auto");
     refuse("[circuit a]\nprogram = w\n",
            ":2: program = w: an absolute path that is short enough is wanted, at most 1023 bytes");
     refuse("[circuit .a]\nprogram = /w\n",
@@ -572,21 +621,14 @@ static int tear_down(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_defaults),
-        cmocka_unit_test(test_places),
-        cmocka_unit_test(test_every_key),
-        cmocka_unit_test(test_unknown_names),
-        cmocka_unit_test(test_bad_values),
-        cmocka_unit_test(test_auto_and_numbers),
-        cmocka_unit_test(test_later_versions),
-        cmocka_unit_test(test_lines),
-        cmocka_unit_test(test_files),
-        cmocka_unit_test(test_between_keys),
-        cmocka_unit_test(test_too_many_lanes),
-        cmocka_unit_test(test_parsers),
-        cmocka_unit_test(test_get),
-        cmocka_unit_test(test_restart_keys),
-        cmocka_unit_test(test_shipped_file),
+        cmocka_unit_test(test_defaults),     cmocka_unit_test(test_places),
+        cmocka_unit_test(test_every_key),    cmocka_unit_test(test_unknown_names),
+        cmocka_unit_test(test_bad_values),   cmocka_unit_test(test_auto_and_numbers),
+        cmocka_unit_test(test_devices),      cmocka_unit_test(test_later_versions),
+        cmocka_unit_test(test_lines),        cmocka_unit_test(test_files),
+        cmocka_unit_test(test_between_keys), cmocka_unit_test(test_too_many_lanes),
+        cmocka_unit_test(test_parsers),      cmocka_unit_test(test_get),
+        cmocka_unit_test(test_restart_keys), cmocka_unit_test(test_shipped_file),
         cmocka_unit_test(test_random_bytes),
     };
 

@@ -18,9 +18,10 @@ case $* in
 *--get*pawl.socket*) echo "$here/run/pawl.sock" && exit ;;
 *--get*pawl.drain_timeout*) echo 2s && exit ;;
 *--get*workers.synth*) cat "$here/synth" && exit ;;
-*--get*workers.devices*) echo cpu && exit ;;
+*--get*workers.devices*) cat "$here/devices" && exit ;;
+*--list-devices*) cat "$here/list" && exit ;;
 esac
-echo "$(date +%s.%N) ${0##*/} $$ $*" >>"$here/notes"
+echo "$(date +%s.%N) ${0##*/} $$ $* sees=${CUDA_VISIBLE_DEVICES-}" >>"$here/notes"
 [ ! -f "$0.code" ] || exit "$(cat "$0.code")"
 trap 'echo "$(date +%s.%N) ${0##*/}-term $$" >>"$here/notes"; kill $nap; [ -f "$0.stay" ] || exit 0' TERM
 trap 'echo "$(date +%s.%N) ${0##*/}-hup $$" >>"$here/notes"' HUP
@@ -39,6 +40,7 @@ done
 printf '#!/bin/sh\nexit "$(cat %s/healthz 2>/dev/null || echo 0)"\n' "$fake" >"$fake/pawl"
 chmod +x "$fake"/*
 echo 2 >"$fake/synth"
+echo cpu >"$fake/devices"
 touch "$fake/pawl.ini"
 
 begin() {
@@ -229,6 +231,36 @@ check 'up after that' wait_for 5 all_up 1
 kill -TERM "$super"
 wait "$super"
 check 'what does not end at TERM is killed' wait_for 3 none_left
+
+# ---- devices ----
+
+cat >"$fake/list" <<'END'
+{"devices":[{"name":"cpu","index":null,"model":"A CPU {1}","memory_bytes":null,"fit":true,"why":null},
+ {"name":"GPU-a1-b2","index":0,"model":"One","memory_bytes":5,"fit":true,"why":null},
+ {"name":"GPU-c3","index":1,"model":"Two","memory_bytes":5,"fit":false,"why":"too old"}],"driver":null}
+END
+names_devices() { # TEXT WANTED...
+    begin
+    begin_supervise
+    wait_for 5 has_starts gpu-worker $(($# - 1))
+    text=$1
+    shift
+    asked=$(sed -n 's/.* gpu-worker .*--device \(.*\)/\1/p' "$notes" | sort | tr '\n' ' ')
+    is "$text" "$(printf '%s ' "$@")" "$asked"
+    kill -TERM "$super"
+    wait "$super"
+}
+echo 0 >"$fake/synth"
+echo auto >"$fake/devices"
+names_devices 'auto: every device that is fit, each GPU alone in sight' 'GPU-a1-b2 sees=GPU-a1-b2' 'cpu sees='
+check 'the coordinator is told what auto stands for' \
+    grep -q ' coordinator .*--devices cpu GPU-a1-b2 ' "$notes"
+echo 'cuda:1 cuda:7 MIG-5 cpu' >"$fake/devices"
+names_devices 'cuda:N by its UUID; what is not there is left to its gpu-worker' \
+    'GPU-c3 sees=GPU-c3' 'MIG-5 sees=MIG-5' 'cpu sees=' 'cuda:7 sees='
+echo 'gone wrong' >"$fake/list"
+echo auto >"$fake/devices"
+names_devices 'auto where no list comes: the CPU' 'cpu sees='
 
 check 'no --config: exit 64' sh -c "'$fake/supervise' 2>/dev/null; [ \$? -eq 64 ]"
 check 'only run_dir is left' sh -c "[ -z \"\$(ls '$fake/run')\" ]"
