@@ -30,8 +30,10 @@ static int watch_cancelled(struct device_watch *self)
 void context_watch_init(struct context_watch *watch, struct context *context,
                         enum activity_side side, struct assignment *assignment)
 {
-    *watch =
-        (struct context_watch){{watch_step, watch_cancelled}, context->activity, side, assignment};
+    *watch = (struct context_watch){.watch = {.step = watch_step, .cancelled = watch_cancelled},
+                                    .activity = context->activity,
+                                    .side = side,
+                                    .assignment = assignment};
 }
 
 void context_post_step(struct context *context, const struct assignment *assignment, unsigned type)

@@ -12,17 +12,20 @@ struct assignment;
 struct blinders;
 struct desk;
 struct device;
+struct key_parcels;
 struct keys;
 struct outbox;
 
 struct context {
     struct device *device; /* called by the prover alone */
     struct keys *keys;
+    struct key_parcels *parcels;
     struct desk *desk;
     struct outbox *outbox;
     struct activity *activity;
     const struct blinders *fixed_blinders; /* NULL: fresh ones */
     unsigned check_threads;                /* for sums that the finalizer makes anew */
+    int keep_device_keys;                  /* the coordinator wants keys that were loaded */
 };
 
 /* A device_watch of one assignment: steps go to the seat page, its cancellation to the device. */

@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define DRIVER_WANTED "install NVIDIA's driver, 580 series or newer"
@@ -196,6 +197,9 @@ static int refuse_start(struct cuda_driver *driver, const char *call, CUresult c
 
 static int start_driver(struct cuda_driver *driver)
 {
+    /* Kernels are loaded whole with their module, not at a first launch, which may be in a proof.
+     * The driver reads it when it starts. */
+    setenv("CUDA_MODULE_LOADING", "EAGER", 0);
     CUresult code = driver->cuInit(0);
 
     if (code != CUDA_SUCCESS)

@@ -13,8 +13,8 @@ struct desk {
     pthread_cond_t prover_wanted, finalizer_wanted;
     struct assignment *staged, **staged_last;
     unsigned staged_count;
-    struct assignment *proving, *finalizing; /* on the desk: CANCEL finds them */
-    struct assignment *received;             /* in the finalizer's hands until desk_clear */
+    struct assignment *ahead, *proving, *finalizing; /* on the desk: CANCEL finds them */
+    struct assignment *received;                     /* in the finalizer's hands until desk_clear */
     int woken, left, closed;
 };
 
@@ -32,7 +32,8 @@ struct desk *desk_create(void)
 
 void desk_destroy(struct desk *desk)
 {
-    assert(!desk->staged && !desk->proving && !desk->finalizing && !desk->received);
+    assert(!desk->staged && !desk->ahead && !desk->proving);
+    assert(!desk->finalizing && !desk->received);
     pthread_cond_destroy(&desk->finalizer_wanted);
     pthread_cond_destroy(&desk->prover_wanted);
     pthread_mutex_destroy(&desk->mutex);
@@ -79,18 +80,24 @@ static struct assignment *cancel_staged(struct desk *desk, uint64_t number)
     return NULL;
 }
 
-static void mark_cancelled(struct assignment *assignment, uint64_t number)
+static void mark_cancelled(struct assignment *assignment)
+{
+    atomic_store_explicit(&assignment->cancelled, 1, memory_order_relaxed);
+}
+
+static void mark_if(struct assignment *assignment, uint64_t number)
 {
     if (assignment && assignment->order.assignment == number)
-        atomic_store_explicit(&assignment->cancelled, 1, memory_order_relaxed);
+        mark_cancelled(assignment);
 }
 
 struct assignment *desk_cancel(struct desk *desk, uint64_t number)
 {
     pthread_mutex_lock(&desk->mutex);
     struct assignment *staged = cancel_staged(desk, number);
-    mark_cancelled(desk->proving, number);
-    mark_cancelled(desk->finalizing, number);
+    mark_if(desk->ahead, number);
+    mark_if(desk->proving, number);
+    mark_if(desk->finalizing, number);
     pthread_cond_signal(&desk->prover_wanted); /* it may wait for the finalizer */
     pthread_mutex_unlock(&desk->mutex);
     return staged;
@@ -104,6 +111,8 @@ struct assignment *desk_leave(struct desk *desk)
     desk->staged_last = &desk->staged;
     desk->staged_count = 0;
     desk->left = 1;
+    if (desk->ahead)
+        mark_cancelled(desk->ahead);
     pthread_cond_signal(&desk->prover_wanted);
     pthread_mutex_unlock(&desk->mutex);
     return staged;
@@ -113,7 +122,7 @@ struct assignment *desk_leave(struct desk *desk)
 int desk_is_empty(struct desk *desk)
 {
     pthread_mutex_lock(&desk->mutex);
-    int empty = !desk->staged && !desk->proving && !desk->finalizing;
+    int empty = !desk->staged && !desk->ahead && !desk->proving && !desk->finalizing;
     pthread_mutex_unlock(&desk->mutex);
     return empty;
 }
@@ -128,15 +137,31 @@ void desk_wake(struct desk *desk)
 
 /* ---- the prover ---- */
 
+static struct assignment *move_ahead(struct desk *desk)
+{
+    if (!desk->ahead && desk->staged)
+        desk->ahead = take_staged(desk, &desk->staged);
+    return desk->ahead;
+}
+
+struct assignment *desk_look_ahead(struct desk *desk)
+{
+    pthread_mutex_lock(&desk->mutex);
+    struct assignment *ahead = move_ahead(desk);
+    pthread_mutex_unlock(&desk->mutex);
+    return ahead;
+}
+
 enum desk_answer desk_take(struct desk *desk, struct assignment **assignment)
 {
     enum desk_answer answer = DESK_WOKEN;
     *assignment = NULL;
     pthread_mutex_lock(&desk->mutex);
-    while (!desk->staged && !desk->left && !desk->woken)
+    while (!desk->ahead && !desk->staged && !desk->left && !desk->woken)
         pthread_cond_wait(&desk->prover_wanted, &desk->mutex);
-    if (desk->staged) {
-        *assignment = desk->proving = take_staged(desk, &desk->staged);
+    if (move_ahead(desk)) {
+        *assignment = desk->proving = desk->ahead;
+        desk->ahead = NULL;
         answer = DESK_WORK;
     } else if (desk->left) {
         answer = DESK_OVER;
@@ -198,7 +223,10 @@ void desk_clear(struct desk *desk)
 int desk_end(struct desk *desk, struct assignment *assignment)
 {
     pthread_mutex_lock(&desk->mutex);
-    assert(desk->proving == assignment || desk->finalizing == assignment);
+    assert(desk->ahead == assignment || desk->proving == assignment ||
+           desk->finalizing == assignment);
+    if (desk->ahead == assignment)
+        desk->ahead = NULL;
     if (desk->proving == assignment)
         desk->proving = NULL;
     if (desk->finalizing == assignment)

@@ -3,12 +3,17 @@
  *
  *          desk_put         desk_take          desk_hand_over            desk_end, desk_clear
  *   socket ────────> STAGED ─────────> PROVING ──────────────> FINALIZING ──────────────────>
- *                      │ desk_cancel, desk_leave   │ desk_end                      PROVED, FAILED
- *                      └──> RELEASED               └──> FAILED, RELEASED           or RELEASED
+ *                      │ │               ▲ │ desk_end                      PROVED, FAILED
+ *      desk_look_ahead │ └───> AHEAD ────┘ └──> FAILED, RELEASED           or RELEASED
+ *                      │         │   desk_take: before all that is staged
+ *                      │         └──> RELEASED (desk_end)
+ *                      └──> RELEASED (desk_cancel, desk_leave)
  *
  * One slab is PROVING and one FINALIZING; a computed one waits, still PROVING, until the finalizer
- * is free. Exactly one message ends an assignment: who takes it off the desk (desk_end, or
- * desk_cancel and desk_leave of a staged one) sends it, and a later CANCEL finds nothing.
+ * is free. AHEAD is the next one, whose slab the device may be reading already while another is
+ * PROVING: it can be cancelled, but only the prover can say that it is no longer read. Exactly one
+ * message ends an assignment: who takes it off the desk (desk_end, or desk_cancel and desk_leave of
+ * a staged one) sends it, and a later CANCEL finds nothing.
  */
 #ifndef PAWL_GPU_WORKER_DESK_H
 #define PAWL_GPU_WORKER_DESK_H
@@ -32,6 +37,7 @@ struct assignment {
     struct slab_header header; /* a checked copy */
     struct proof_sums sums;
     struct wire_times times;
+    int looked_at; /* the prover's: it was AHEAD, and its upload was begun where it could be */
     _Atomic int cancelled; /* set by desk_cancel; only a hint until desk_end */
     struct assignment *next;
 };
@@ -50,10 +56,12 @@ void desk_destroy(struct desk *desk);
 int desk_put(struct desk *desk, struct assignment *assignment);
 /*
  * Cancels. A staged one is taken off the desk and returned: the caller ends it with RELEASED. One
- * at work is told, and whoever works on it ends it; NULL for that, and for a number unknown here.
+ * ahead or at work is told, and whoever works on it ends it; NULL for that, and for a number
+ * unknown here.
  */
 struct assignment *desk_cancel(struct desk *desk, uint64_t number);
-/* Nothing new is staged from now on; returns the staged ones (linked by next), off the desk. */
+/* Nothing new is staged from now on; returns the staged ones (linked by next), off the desk. One
+ * ahead is cancelled. */
 struct assignment *desk_leave(struct desk *desk);
 /* 1 where nothing on the desk reads a slab: nothing staged, and all else ended. */
 int desk_is_empty(struct desk *desk);
@@ -62,8 +70,11 @@ void desk_wake(struct desk *desk);
 
 /* ---- the prover ---- */
 enum desk_answer { DESK_WORK, DESK_WOKEN, DESK_OVER };
-/* Waits for the next staged one, which is PROVING then. DESK_OVER: left, and none is staged. */
+/* Waits for the one ahead, else the next staged one, which is PROVING then. DESK_OVER: left, and
+ * neither is there. */
 enum desk_answer desk_take(struct desk *desk, struct assignment **assignment);
+/* The one ahead, which the next staged one becomes where there is none. NULL: nothing is staged. */
+struct assignment *desk_look_ahead(struct desk *desk);
 /* Waits until the finalizer is free or the assignment is cancelled: 0 or -ECANCELED. */
 int desk_await_finalizer(struct desk *desk, struct assignment *assignment);
 /* After desk_await_finalizer gave 0. */

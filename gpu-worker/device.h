@@ -91,7 +91,7 @@ struct device_operations {
     /*
      * Makes all that proofs with this key need: tables that the image lacks, scratch of its size.
      * The image stays mapped until key_drop. 0, or -errno; -ENOMEM: the caller drops keys that are
-     * not in use, least recently used first, and asks again.
+     * not in use, least recently used first, and asks again; -E2BIG: too large for this device.
      */
     int (*key_load)(struct device *device, const struct curve *curve, const struct image *image,
                     struct device_key **key);
@@ -104,8 +104,8 @@ struct device_operations {
     /*
      * Begins to bring the witness of a later proof to the device, while another is proved; a prove
      * of the same work with the same key then finds it there. One at a time: between stage and
-     * unstage, or the prove of that work, no other is staged and no key loaded or dropped. 0;
-     * -EBUSY: there is one; -errno. Where it fails nothing is read.
+     * unstage, or the prove of that work, no other is staged, no key loaded, and its own key not
+     * dropped. 0; -EBUSY: there is one; -errno. Where it fails nothing is read.
      */
     int (*stage)(struct device *device, struct device_key *key, const struct device_work *work);
     /* Forgets what is staged; returns when its slab is no longer read. Nothing staged: nothing. */

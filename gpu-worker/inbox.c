@@ -11,20 +11,12 @@
 
 #include "gpu-worker/context.h"
 #include "gpu-worker/desk.h"
+#include "gpu-worker/key_parcels.h"
 #include "gpu-worker/keys.h"
 #include "gpu-worker/outbox.h"
 #include "gpu-worker/view.h"
 #include "shm/program.h"
 #include "shm/wire.h"
-
-/* The first eight bytes in hexadecimal name an image well enough for a log. */
-static uint64_t short_hash(const uint8_t *hash)
-{
-    uint64_t number = 0;
-    for (int i = 0; i < 8; i++)
-        number = number << 8 | hash[i];
-    return number;
-}
 
 static void take_image(struct context *context, const struct wire_packet *packet)
 {
@@ -33,12 +25,13 @@ static void take_image(struct context *context, const struct wire_packet *packet
     int error = keys_add(context->keys, image->hash, packet->fds[0], &what);
     if (error)
         log_event("error", "image_refused", "hash=%016" PRIx64 " what=\"%s\" error=\"%s\"",
-                  short_hash(image->hash), what, strerror(-error));
+                  keys_short_hash(image->hash), what, strerror(-error));
 }
 
 static void forget_image(struct context *context, const struct wire_image *image)
 {
     keys_forget(context->keys, image->hash);
+    key_parcels_forget(context->parcels, image->hash);
     desk_wake(context->desk); /* the prover sweeps */
 }
 
@@ -146,6 +139,9 @@ static int handle(struct context *context, struct view *view, struct wire_packet
         return 0;
     case WIRE_FORGET:
         forget_image(context, &message->image);
+        return 0;
+    case WIRE_DEVICE_KEY:
+        key_parcels_put(context->parcels, packet);
         return 0;
     case WIRE_PROVE:
         take_order(context, view, &message->prove);

@@ -15,6 +15,8 @@ struct keys {
     pthread_mutex_t mutex;
     struct key *first;
     uint64_t uses; /* the prover's */
+    void (*dropped)(void *arg, const struct key *key);
+    void *dropped_arg;
 };
 
 struct keys *keys_create(void)
@@ -153,6 +155,14 @@ void keys_forget(struct keys *keys, const uint8_t hash[HASH_BYTES])
     pthread_mutex_unlock(&keys->mutex);
 }
 
+uint64_t keys_short_hash(const uint8_t hash[HASH_BYTES])
+{
+    uint64_t number = 0;
+    for (int i = 0; i < 8; i++)
+        number = number << 8 | hash[i];
+    return number;
+}
+
 /* ---- the device's share ---- */
 
 /* `loaded` and `last_use` are touched by the prover alone, which is here. */
@@ -167,20 +177,53 @@ static struct key *least_recently_used(struct keys *keys, const struct key *but)
     return oldest;
 }
 
-int keys_load(struct keys *keys, struct key *key, struct device *device)
+static void drop(struct keys *keys, struct key *key, struct device *device)
+{
+    device->operations->key_drop(device, key->loaded);
+    key->loaded = NULL;
+    if (key->kept && keys->dropped)
+        keys->dropped(keys->dropped_arg, key);
+    key->kept = 0;
+}
+
+/* parcel NULL: afresh */
+static int load_once(struct key *key, struct device *device, const struct device_parcel *parcel)
+{
+    const struct device_operations *operations = device->operations;
+    return parcel ? operations->key_import(device, key->curve, &key->image, parcel, &key->loaded)
+                  : operations->key_load(device, key->curve, &key->image, &key->loaded);
+}
+
+static int load(struct keys *keys, struct key *key, struct device *device,
+                const struct device_parcel *parcel)
 {
     key->last_use = ++keys->uses;
     while (!key->loaded) {
-        int error = device->operations->key_load(device, key->curve, &key->image, &key->loaded);
+        int error = load_once(key, device, parcel);
         struct key *other = error == -ENOMEM ? least_recently_used(keys, key) : NULL;
         if (error && !other)
             return error;
-        if (other) {
-            device->operations->key_drop(device, other->loaded);
-            other->loaded = NULL;
-        }
+        if (other)
+            drop(keys, other, device);
     }
     return 0;
+}
+
+int keys_load(struct keys *keys, struct key *key, struct device *device)
+{
+    return load(keys, key, device, NULL);
+}
+
+int keys_import(struct keys *keys, struct key *key, struct device *device,
+                const struct device_parcel *parcel)
+{
+    return device->operations->key_import ? load(keys, key, device, parcel) : -ENOTSUP;
+}
+
+void keys_on_drop(struct keys *keys, void (*call)(void *arg, const struct key *key), void *arg)
+{
+    keys->dropped = call;
+    keys->dropped_arg = arg;
 }
 
 static void *prepare(const struct key *key)

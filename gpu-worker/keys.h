@@ -18,6 +18,7 @@
 
 struct device;
 struct device_key;
+struct device_parcel;
 struct keys;
 
 /* Constant between keys_hold and keys_release, but for what lies below the line. */
@@ -29,6 +30,7 @@ struct key {
     /* ---- of keys.c ---- */
     struct device_key *loaded; /* the prover's */
     uint64_t last_use;         /* the prover's */
+    int kept;                  /* the prover's: the coordinator holds its device memory too */
     void *prepared;            /* the finalizer's */
     int was_asked;             /* the finalizer's */
     unsigned holders;
@@ -50,9 +52,17 @@ struct key *keys_hold(struct keys *keys, const uint8_t hash[HASH_BYTES]);
 void keys_release(struct keys *keys, struct key *key);
 void keys_forget(struct keys *keys, const uint8_t hash[HASH_BYTES]);
 
+/* The first eight bytes: as hexadecimal they name an image well enough for a log. */
+uint64_t keys_short_hash(const uint8_t hash[HASH_BYTES]);
+
 /* The prover: has the device load a held key, dropping others where memory is short. 0 or -errno.
  */
 int keys_load(struct keys *keys, struct key *key, struct device *device);
+/* The prover: the same from a parcel, by the device's key_import. -ENOTSUP where it has none. */
+int keys_import(struct keys *keys, struct key *key, struct device *device,
+                const struct device_parcel *parcel);
+/* Has `call` be told of each kept key whose device memory was dropped for want of room. */
+void keys_on_drop(struct keys *keys, void (*call)(void *arg, const struct key *key), void *arg);
 /*
  * The finalizer: a held key made ready for many proofs (curves.h), or NULL at its first proof, for
  * a one-shot proof has no use for it, and where memory is short.

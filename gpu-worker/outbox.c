@@ -3,6 +3,7 @@
  */
 #include "gpu-worker/outbox.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -14,7 +15,8 @@
 struct letter {
     struct letter *next;
     enum wire_type type;
-    int fd;
+    int fds[WIRE_FDS_MAX];
+    unsigned fd_count;
     union wire_message message;
 };
 
@@ -35,8 +37,8 @@ void outbox_end_orphaned(const char *why)
 
 static void send_letter(struct outbox *outbox, struct letter *letter)
 {
-    int error = wire_send(outbox->socket, &letter->message, letter->type, &letter->fd,
-                          letter->fd >= 0 ? 1 : 0);
+    int error =
+        wire_send(outbox->socket, &letter->message, letter->type, letter->fds, letter->fd_count);
     if (error == -EPIPE || error == -ECONNRESET || error == -ENOTCONN)
         outbox_end_orphaned("the worker socket is closed");
     if (error) {
@@ -44,8 +46,8 @@ static void send_letter(struct outbox *outbox, struct letter *letter)
                   strerror(-error));
         _exit(EXIT_INTERNAL);
     }
-    if (letter->fd >= 0)
-        close(letter->fd);
+    for (unsigned i = 0; i < letter->fd_count; i++)
+        close(letter->fds[i]);
     free(letter);
 }
 
@@ -90,12 +92,21 @@ struct outbox *outbox_create(int socket)
 void outbox_post(struct outbox *outbox, const union wire_message *message, enum wire_type type,
                  int fd)
 {
+    outbox_post_fds(outbox, message, type, &fd, fd >= 0 ? 1 : 0);
+}
+
+void outbox_post_fds(struct outbox *outbox, const union wire_message *message, enum wire_type type,
+                     const int *fds, unsigned count)
+{
     struct letter *letter = malloc(sizeof(*letter));
     if (!letter) {
         log_event("error", "no_memory", "for=\"a message to the coordinator\"");
         _exit(EXIT_MACHINE);
     }
-    *letter = (struct letter){.type = type, .fd = fd, .message = *message};
+    *letter = (struct letter){.type = type, .fd_count = count, .message = *message};
+    assert(count <= WIRE_FDS_MAX);
+    for (unsigned i = 0; i < count; i++)
+        letter->fds[i] = fds[i];
     pthread_mutex_lock(&outbox->mutex);
     *outbox->last = letter;
     outbox->last = &letter->next;

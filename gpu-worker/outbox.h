@@ -17,6 +17,9 @@ struct outbox *outbox_create(int socket);
 /* Copies the message; `fd` (or -1) is the outbox's from now on. */
 void outbox_post(struct outbox *outbox, const union wire_message *message, enum wire_type type,
                  int fd);
+/* With `count` fds (at most WIRE_FDS_MAX), all of them the outbox's from now on. */
+void outbox_post_fds(struct outbox *outbox, const union wire_message *message, enum wire_type type,
+                     const int *fds, unsigned count);
 /* Sends what is left, and ends. */
 void outbox_destroy(struct outbox *outbox);
 

@@ -12,6 +12,7 @@
 #include "gpu-worker/desk.h"
 #include "gpu-worker/device.h"
 #include "gpu-worker/fault.h"
+#include "gpu-worker/key_parcels.h"
 #include "gpu-worker/keys.h"
 #include "shm/wire.h"
 #include "shm/worker_start.h"
@@ -81,7 +82,8 @@ static void end_with_errno(struct context *context, struct assignment *assignmen
 {
     char why[WIRE_TEXT_BYTES];
     snprintf(why, sizeof(why), "%s: %s", what, strerror(-error));
-    end_failed(context, assignment, error == -ENOMEM ? FAULT_CAPACITY : FAULT_INTERNAL, stage, why);
+    int is_capacity = error == -ENOMEM || error == -E2BIG; /* another device may have the room */
+    end_failed(context, assignment, is_capacity ? FAULT_CAPACITY : FAULT_INTERNAL, stage, why);
 }
 
 static const uint64_t *section_at(const struct assignment *assignment,
@@ -92,19 +94,66 @@ static const uint64_t *section_at(const struct assignment *assignment,
     return (const uint64_t *)((const char *)assignment->slab + section->offset);
 }
 
+static struct device_work work_of(const struct assignment *assignment)
+{
+    const struct slab_header *header = &assignment->header;
+    return (struct device_work){section_at(assignment, &header->witness),
+                                section_at(assignment, &header->rows_a),
+                                section_at(assignment, &header->rows_b)};
+}
+
+/* ---- the one ahead: its upload overlaps this one's computation ---- */
+
+struct prover_watch {
+    struct context_watch base; /* first: the calls cast back */
+    struct context *context;
+};
+
+/* One whose slab is wrong or whose key is not loaded waits for its turn as it is. */
+static void stage(struct context *context, struct assignment *ahead)
+{
+    char why[WIRE_TEXT_BYTES];
+    if (!ahead->key->loaded || check_slab(ahead, why, sizeof(why)))
+        return;
+    struct device_work work = work_of(ahead);
+    context->device->operations->stage(context->device, ahead->key->loaded, &work);
+}
+
+static void unstage(struct context *context)
+{
+    if (context->device->operations->unstage)
+        context->device->operations->unstage(context->device);
+}
+
+static void watch_idle(struct device_watch *self)
+{
+    struct context *context = ((struct prover_watch *)self)->context;
+    struct assignment *ahead = desk_look_ahead(context->desk);
+    if (!ahead)
+        return;
+    if (assignment_is_cancelled(ahead)) {
+        unstage(context);
+        end_released(context, ahead);
+    } else if (!ahead->looked_at) {
+        ahead->looked_at = 1;
+        stage(context, ahead);
+    }
+}
+
+/* ---- the sums ---- */
+
 static int compute_sums(struct context *context, struct assignment *assignment)
 {
     struct device_times times = {0};
-    struct context_watch watch;
-    const struct slab_header *header = &assignment->header;
-    struct device_work work = {section_at(assignment, &header->witness),
-                               section_at(assignment, &header->rows_a),
-                               section_at(assignment, &header->rows_b)};
-    context_watch_init(&watch, context, SIDE_PROVER, assignment);
+    struct prover_watch watch = {.context = context};
+    struct device_work work = work_of(assignment);
+    context_watch_init(&watch.base, context, SIDE_PROVER, assignment);
+    if (context->device->operations->stage)
+        watch.base.watch.idle = watch_idle;
     assignment->times.start_ns = worker_now_ns();
     context_post_step(context, assignment, WIRE_STARTED);
     int error = context->device->operations->prove(context->device, assignment->key->loaded, &work,
-                                                   &watch.watch, &assignment->sums, &times);
+                                                   &watch.base.watch, &assignment->sums, &times);
     assignment->times.upload_ns = times.upload_ns;
     assignment->times.ntt_ns = times.ntt_ns;
     assignment->times.msm_ns = times.msm_ns;
@@ -125,20 +174,32 @@ static void hand_over(struct context *context, struct assignment *assignment)
     desk_hand_over(context->desk, assignment);
 }
 
-static void prove(struct context *context, struct assignment *assignment)
+/* 0, or it has ended. What may have been staged is this one's, and is read no longer then. */
+static int prepare(struct context *context, struct assignment *assignment)
 {
     char why[WIRE_TEXT_BYTES];
-    activity_enter(context->activity, SIDE_PROVER, STAGE_UPLOAD, &assignment->order);
-    if (check_slab(assignment, why, sizeof(why))) {
+    int cancelled = assignment_is_cancelled(assignment), error = -EBADMSG;
+    int checked = cancelled ? 0 : check_slab(assignment, why, sizeof(why));
+    if (!cancelled && !checked)
+        error = key_parcels_load(context, assignment->key);
+    if (!error)
+        return 0;
+    unstage(context);
+    if (cancelled)
+        end_released(context, assignment);
+    else if (checked)
         end_failed(context, assignment, FAULT_INTERNAL, STAGE_UPLOAD, why);
-        return;
-    }
-    int error = keys_load(context->keys, assignment->key, context->device);
-    if (error) {
+    else
         end_with_errno(context, assignment, STAGE_UPLOAD, "the device cannot load the key", error);
+    return error;
+}
+
+static void prove(struct context *context, struct assignment *assignment)
+{
+    activity_enter(context->activity, SIDE_PROVER, STAGE_UPLOAD, &assignment->order);
+    if (prepare(context, assignment))
         return;
-    }
-    error = compute_sums(context, assignment);
+    int error = compute_sums(context, assignment);
     if (error == -ECANCELED)
         end_released(context, assignment);
     else if (error)

@@ -23,6 +23,7 @@
 #include "gpu-worker/desk.h"
 #include "gpu-worker/finalizer.h"
 #include "gpu-worker/inbox.h"
+#include "gpu-worker/key_parcels.h"
 #include "gpu-worker/keys.h"
 #include "gpu-worker/outbox.h"
 #include "gpu-worker/prover.h"
@@ -117,11 +118,15 @@ static int make_context(struct worker *worker)
 {
     struct context *context = &worker->context;
     context->keys = keys_create();
+    context->parcels = key_parcels_create();
     context->desk = desk_create();
     context->activity = activity_create(worker->view.seat);
     context->outbox = outbox_create(worker->socket);
-    if (context->keys && context->desk && context->activity && context->outbox)
+    if (context->keys && context->parcels && context->desk && context->activity &&
+        context->outbox) {
+        keys_on_drop(context->keys, key_parcels_take_back, context);
         return 0;
+    }
     log_event("error", "no_memory", "for=\"the worker's queues and threads\"");
     return EXIT_MACHINE;
 }
@@ -246,6 +251,8 @@ static void dismantle(struct worker *worker)
         outbox_destroy(context->outbox); /* sends what is left */
     if (context->keys)
         keys_destroy(context->keys, context->device);
+    if (context->parcels)
+        key_parcels_destroy(context->parcels);
     if (context->desk)
         desk_destroy(context->desk);
     if (context->activity)
@@ -267,6 +274,7 @@ int worker_serve(int socket, struct wire_packet *welcome, const struct worker_op
 {
     struct worker worker = {.socket = socket, .signals = -1, .drained = -1};
     worker.context.fixed_blinders = options->fixed_blinders;
+    worker.context.keep_device_keys = welcome->message.welcome.keep_device_keys != 0;
     int code = start(&worker, welcome, options);
     if (!code) {
         inbox_say_ready(&worker.context, &worker.view);

@@ -96,6 +96,52 @@ static void test_one_at_work_is_told(void **state)
     desk_destroy(setting.desk);
 }
 
+static void test_the_one_ahead_is_next(void **state)
+{
+    (void)state;
+    struct setting setting;
+    setting_open(&setting, 0);
+    assert_null(desk_look_ahead(setting.desk));
+    for (unsigned i = 0; i < 3; i++)
+        assert_int_equal(desk_put(setting.desk, &setting.at[i]), 0);
+    take(&setting, 1);
+    assert_ptr_equal(desk_look_ahead(setting.desk), &setting.at[1]);
+    assert_ptr_equal(desk_look_ahead(setting.desk), &setting.at[1]);
+    hand_over(&setting, 1);
+    finish(&setting, 1, 0);
+    assert_int_equal(desk_is_empty(setting.desk), 0);
+    for (unsigned number = 2; number <= 3; number++) {
+        take(&setting, number);
+        hand_over(&setting, number);
+        finish(&setting, number, 0);
+    }
+    assert_int_equal(desk_is_empty(setting.desk), 1);
+    desk_destroy(setting.desk);
+}
+
+/* Its slab may be read: so it is told, and the prover ends it. */
+static void test_the_one_ahead_is_told(void **state)
+{
+    (void)state;
+    struct setting setting;
+    setting_open(&setting, 3);
+    take(&setting, 1);
+    desk_look_ahead(setting.desk);
+    assert_null(desk_cancel(setting.desk, 2));
+    assert_int_equal(assignment_is_cancelled(&setting.at[1]), 1);
+    assert_int_equal(desk_end(setting.desk, &setting.at[1]), 1);
+    assert_ptr_equal(desk_look_ahead(setting.desk), &setting.at[2]);
+    assert_null(desk_leave(setting.desk));
+    assert_int_equal(assignment_is_cancelled(&setting.at[2]), 1);
+    assert_int_equal(desk_end(setting.desk, &setting.at[0]), 0);
+    assert_int_equal(desk_is_empty(setting.desk), 0);
+    take(&setting, 3); /* before it is over */
+    assert_int_equal(desk_end(setting.desk, &setting.at[2]), 1);
+    struct assignment *taken;
+    assert_int_equal(desk_take(setting.desk, &taken), DESK_OVER);
+    desk_destroy(setting.desk);
+}
+
 /* Taken off the desk means ended: a CANCEL that comes now finds nothing and changes nothing. */
 static void test_a_late_cancel_finds_nothing(void **state)
 {
@@ -226,6 +272,8 @@ int main(void)
         cmocka_unit_test(test_assignments_pass_in_order),
         cmocka_unit_test(test_a_staged_one_is_cancelled_at_once),
         cmocka_unit_test(test_one_at_work_is_told),
+        cmocka_unit_test(test_the_one_ahead_is_next),
+        cmocka_unit_test(test_the_one_ahead_is_told),
         cmocka_unit_test(test_a_late_cancel_finds_nothing),
         cmocka_unit_test(test_a_computed_one_waits_for_the_finalizer),
         cmocka_unit_test(test_a_computed_one_is_cancelled_while_it_waits),

@@ -35,14 +35,19 @@ struct fake {
     struct wire_prove order[FAKE_SLABS]; /* as circuit_fill left the slabs */
 };
 
+/* Of the workers opened from now on: the device stages; another device than the gate's. */
+static int fake_staging;
+static struct worker_options fake_device = {.device = "cpu", .device_open = gate_open};
+
 static inline void fake_run_worker(struct fake *fake, int socket, int seat_fd)
 {
     struct blinders blinders;
-    struct worker_options options = {"cpu", &blinders, gate_open};
+    struct worker_options options = fake_device;
     struct wire_packet welcome = {.fd_count = 3};
     struct wire_welcome *settings = &welcome.message.welcome;
     close(fake->socket);
     assert(blinders_parse(&blinders, CIRCUIT_R "," CIRCUIT_S) == 0);
+    options.fixed_blinders = &blinders;
     *settings = (struct wire_welcome){.threads = 2,
                                       .staged = 2,
                                       .dumpable = 1,
@@ -86,6 +91,7 @@ static inline void fake_open(struct fake *fake, const char *folder)
     struct wire_packet packet;
     memset(fake, 0, sizeof(*fake));
     gate_create();
+    atomic_store(&gate->staging, fake_staging);
     circuit_open(&fake->circuit, folder);
     fake_open_region(fake, circuit_slab_bytes(&fake->circuit));
     assert(seat_create(&fake->seat, &seat_fd, 7) == 0);

@@ -1,7 +1,8 @@
 /*
  * The CPU device behind a gate that a test in another process opens: prove() says that it is there,
- * waits to be let through (or to be cancelled), and then may be told to give wrong sums. Header
- * only.
+ * waits to be let through (or to be cancelled), and then may be told to give wrong sums. Where
+ * `staging` was set before the worker began it takes the next witness early, too, or says that it
+ * does. Header only.
  */
 #ifndef PAWL_TESTS_GPU_WORKER_GATE_DEVICE_H
 #define PAWL_TESTS_GPU_WORKER_GATE_DEVICE_H
@@ -22,6 +23,8 @@ struct gate {
     sem_t arrived; /* posted by each prove() */
     sem_t go;      /* waited for by each prove(), where `closed` */
     _Atomic int closed, wrong_sums, failing;
+    _Atomic int staging;                   /* has stage and unstage, and calls the watch's idle */
+    _Atomic int stages, unstages, skipped; /* calls; proofs of what was not the staged */
 };
 
 static struct gate *gate;
@@ -43,6 +46,7 @@ static inline void gate_destroy(void)
 struct gate_device {
     struct device device;
     struct device *cpu;
+    const uint64_t *staged; /* a witness */
 };
 
 static int gate_pass(struct device_watch *watch)
@@ -59,8 +63,28 @@ static int gate_pass(struct device_watch *watch)
             return 0;
         if (watch->cancelled(watch))
             return -ECANCELED;
+        if (watch->idle)
+            watch->idle(watch);
     }
     return 0;
+}
+
+static int gate_stage(struct device *device, struct device_key *key, const struct device_work *work)
+{
+    struct gate_device *self = (struct gate_device *)device;
+    (void)key;
+    assert(!self->staged);
+    self->staged = work->witness;
+    atomic_fetch_add(&gate->stages, 1);
+    return 0;
+}
+
+static void gate_unstage(struct device *device)
+{
+    struct gate_device *self = (struct gate_device *)device;
+    if (self->staged)
+        atomic_fetch_add(&gate->unstages, 1);
+    self->staged = NULL;
 }
 
 static int gate_prove(struct device *device, struct device_key *key, const struct device_work *work,
@@ -68,6 +92,9 @@ static int gate_prove(struct device *device, struct device_key *key, const struc
                       struct device_times *times)
 {
     struct gate_device *self = (struct gate_device *)device;
+    if (self->staged && self->staged != work->witness)
+        atomic_fetch_add(&gate->skipped, 1);
+    self->staged = NULL;
     sem_post(&gate->arrived);
     int error = gate_pass(watch);
     if (!error && atomic_load(&gate->failing))
@@ -108,13 +135,17 @@ static void gate_key_drop(struct device *device, struct device_key *key)
 static struct device *gate_open(const char *name, const struct device_settings *settings,
                                 const char **why)
 {
-    static const struct device_operations operations = {.close = gate_close,
-                                                        .describe = gate_describe,
-                                                        .key_load = gate_key_load,
-                                                        .key_drop = gate_key_drop,
-                                                        .prove = gate_prove};
+    static struct device_operations operations = {.close = gate_close,
+                                                  .describe = gate_describe,
+                                                  .key_load = gate_key_load,
+                                                  .key_drop = gate_key_drop,
+                                                  .prove = gate_prove};
     struct gate_device *self = calloc(1, sizeof(*self));
     assert(self);
+    if (atomic_load(&gate->staging)) {
+        operations.stage = gate_stage;
+        operations.unstage = gate_unstage;
+    }
     self->device.operations = &operations;
     self->cpu = device_open(name, settings, why);
     assert(self->cpu);

@@ -45,8 +45,18 @@ static void small_drop(struct device *device, struct device_key *key)
     free(key);
 }
 
-static const struct device_operations small_operations = {.key_load = small_load,
-                                                          .key_drop = small_drop};
+/* Takes a parcel of as many bytes as it has loaded keys. */
+static int small_import(struct device *device, const struct curve *curve, const struct image *image,
+                        const struct device_parcel *parcel, struct device_key **key)
+{
+    struct small_device *small = (struct small_device *)device;
+    if ((int)parcel->bytes != small->loaded)
+        return small->loaded == small->room ? -ENOMEM : -EBADMSG;
+    return small_load(device, curve, image, key);
+}
+
+static const struct device_operations small_operations = {
+    .key_load = small_load, .key_drop = small_drop, .key_import = small_import};
 
 enum { CIRCUITS = 3 };
 static struct circuit circuits[CIRCUITS];
@@ -113,6 +123,58 @@ static void test_no_room_at_all_is_an_error(void **state)
     keys_destroy(keys, &small.device);
 }
 
+static const struct key *told;
+
+static void note_drop(void *arg, const struct key *key)
+{
+    assert_ptr_equal(arg, &told);
+    told = key;
+}
+
+/* Who keeps a key's memory too is told when it is given up for want of room, and then only. */
+static void test_a_kept_key_that_is_dropped_is_told(void **state)
+{
+    (void)state;
+    struct small_device small = {.device = {&small_operations}, .room = 2};
+    struct keys *keys = keys_create();
+    struct key *key[CIRCUITS];
+    keys_on_drop(keys, note_drop, &told);
+    told = NULL;
+    for (int i = 0; i < CIRCUITS; i++)
+        key[i] = add_and_hold(keys, i);
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(keys_load(keys, key[i], &small.device), 0);
+    key[1]->kept = 1;
+    assert_int_equal(keys_load(keys, key[2], &small.device), 0); /* drops the first: not kept */
+    assert_null(told);
+    assert_int_equal(keys_load(keys, key[0], &small.device), 0); /* drops the second */
+    assert_ptr_equal(told, key[1]);
+    assert_int_equal(key[1]->kept, 0);
+    for (int i = 0; i < CIRCUITS; i++)
+        keys_release(keys, key[i]);
+    keys_destroy(keys, &small.device);
+}
+
+static void test_an_imported_key_makes_room_too(void **state)
+{
+    (void)state;
+    struct small_device small = {.device = {&small_operations}, .room = 1};
+    struct keys *keys = keys_create();
+    struct key *key[2] = {add_and_hold(keys, 0), add_and_hold(keys, 1)};
+    struct device_parcel parcel = {.bytes = 0};
+    assert_int_equal(keys_load(keys, key[0], &small.device), 0);
+    assert_int_equal(keys_import(keys, key[1], &small.device, &parcel), 0);
+    assert_int_equal(small.drops, 1);
+    assert_non_null(key[1]->loaded);
+    parcel.bytes = 7;
+    small.room = 2;
+    assert_int_equal(keys_import(keys, key[0], &small.device, &parcel), -EBADMSG);
+    assert_null(key[0]->loaded);
+    keys_release(keys, key[0]);
+    keys_release(keys, key[1]);
+    keys_destroy(keys, &small.device);
+}
+
 static void test_a_forgotten_key_lives_while_held(void **state)
 {
     (void)state;
@@ -170,6 +232,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_the_least_recently_used_is_dropped),
         cmocka_unit_test(test_no_room_at_all_is_an_error),
+        cmocka_unit_test(test_a_kept_key_that_is_dropped_is_told),
+        cmocka_unit_test(test_an_imported_key_makes_room_too),
         cmocka_unit_test(test_a_forgotten_key_lives_while_held),
         cmocka_unit_test(test_adding_twice_keeps_the_first),
         cmocka_unit_test(test_images_that_are_not_what_they_say),

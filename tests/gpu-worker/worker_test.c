@@ -324,6 +324,129 @@ static void test_cancel_of_what_has_ended_is_ignored(void **state)
     fake_close(&fake);
 }
 
+/* ---- a device that takes the next witness early ---- */
+
+static void wait_until(const _Atomic int *word, int value)
+{
+    for (int tries = 0; atomic_load(word) != value; tries++) {
+        assert_in_range(tries, 0, 10000);
+        usleep(1000);
+    }
+}
+
+/* A first proof, so that the key is loaded; then two assigned, of which one stands at the gate and
+ * the other is staged. */
+static void open_staged(struct fake *fake)
+{
+    fake_staging = 1;
+    open_filled(fake, mul2, 3);
+    fake_staging = 0;
+    fake_assign(fake, &fake->order[2]);
+    expect_whole_proof(fake, 2);
+    wait_arrived();
+    atomic_store(&gate->closed, 1);
+    fake_assign(fake, &fake->order[0]);
+    fake_assign(fake, &fake->order[1]);
+    expect_step(fake, WIRE_STARTED, 0);
+    wait_arrived();
+    wait_until(&gate->stages, 1);
+}
+
+static void test_the_next_is_staged_while_one_is_proved(void **state)
+{
+    (void)state;
+    struct fake fake;
+    struct wire_packet packet;
+    int stage[FAKE_SLABS] = {1};
+    open_staged(&fake);
+    atomic_store(&gate->closed, 0);
+    for (int i = 0; i < 5; i++) {
+        assert_true(fake_receive(&fake, &packet) != 0);
+        note_step(&packet, stage);
+    }
+    assert_int_equal(atomic_load(&gate->stages), 1);
+    assert_int_equal(atomic_load(&gate->unstages), 0);
+    assert_int_equal(atomic_load(&gate->skipped), 0);
+    fake_close(&fake);
+}
+
+/* RELEASED comes once the device has let go of the slab, and while the other is still proved. */
+static void test_a_staged_one_is_released_when_it_is_no_longer_read(void **state)
+{
+    (void)state;
+    struct fake fake;
+    open_staged(&fake);
+    fake_cancel(&fake, 1);
+    expect_step(&fake, WIRE_RELEASED, 1);
+    assert_int_equal(atomic_load(&gate->unstages), 1);
+    fake_assign(&fake, &fake.order[2]);
+    wait_until(&gate->stages, 2);
+    atomic_store(&gate->closed, 0);
+    expect_step(&fake, WIRE_COMPUTED, 0);
+    for (int i = 0; i < 4; i++) { /* PROVED of the first, and all of the other */
+        struct wire_packet packet;
+        assert_true(fake_receive(&fake, &packet) != 0);
+        if (packet.fd_count)
+            close(packet.fds[0]);
+    }
+    assert_int_equal(atomic_load(&gate->skipped), 0);
+    fake_close(&fake);
+}
+
+static void test_the_one_at_work_is_cancelled_and_the_staged_goes_on(void **state)
+{
+    (void)state;
+    struct fake fake;
+    open_staged(&fake);
+    fake_cancel(&fake, 0);
+    expect_step(&fake, WIRE_RELEASED, 0);
+    expect_step(&fake, WIRE_STARTED, 1);
+    atomic_store(&gate->closed, 0);
+    expect_step(&fake, WIRE_COMPUTED, 1);
+    expect_proved(&fake, 1, 0);
+    assert_int_equal(atomic_load(&gate->unstages), 0);
+    assert_int_equal(atomic_load(&gate->skipped), 0);
+    fake_close(&fake);
+}
+
+static void test_leaving_gives_the_staged_one_back(void **state)
+{
+    (void)state;
+    struct fake fake;
+    struct wire_packet packet;
+    open_staged(&fake);
+    fake_send_plain(&fake, WIRE_LEAVE);
+    assert_string_equal(wire_type_name(fake_receive(&fake, &packet)), "leaving");
+    expect_step(&fake, WIRE_RELEASED, 1);
+    assert_int_equal(atomic_load(&gate->unstages), 1);
+    atomic_store(&gate->closed, 0);
+    expect_step(&fake, WIRE_COMPUTED, 0);
+    expect_proved(&fake, 0, 0);
+    assert_int_equal(fake_receive(&fake, &packet), 0);
+    assert_int_equal(fake_exit_code(&fake), 0);
+    fake_close(&fake);
+}
+
+/* A slab that was filled anew after it was staged is found out at its turn, and let go of. */
+static void test_a_staged_slab_is_checked_again(void **state)
+{
+    (void)state;
+    struct fake fake;
+    open_staged(&fake);
+    slab_open(fake_slab(&fake, 1));
+    atomic_store(&gate->closed, 0);
+    expect_step(&fake, WIRE_COMPUTED, 0);
+    for (int i = 0; i < 2; i++) {
+        struct wire_packet packet;
+        uint32_t type = fake_receive(&fake, &packet);
+        assert_true(type == WIRE_PROVED || type == WIRE_FAILED);
+        if (packet.fd_count)
+            close(packet.fds[0]);
+    }
+    wait_until(&gate->unstages, 1);
+    fake_close(&fake);
+}
+
 /* ---- refusals ---- */
 
 static void expect_refused(struct fake *fake, const struct wire_prove *order, const char *why)
@@ -607,6 +730,11 @@ int main(void)
         cmocka_unit_test(test_cancel_while_proving),
         cmocka_unit_test(test_cancel_while_finalizing),
         cmocka_unit_test(test_cancel_of_what_has_ended_is_ignored),
+        cmocka_unit_test(test_the_next_is_staged_while_one_is_proved),
+        cmocka_unit_test(test_a_staged_one_is_released_when_it_is_no_longer_read),
+        cmocka_unit_test(test_the_one_at_work_is_cancelled_and_the_staged_goes_on),
+        cmocka_unit_test(test_leaving_gives_the_staged_one_back),
+        cmocka_unit_test(test_a_staged_slab_is_checked_again),
         cmocka_unit_test(test_a_slab_that_is_not_the_one_assigned),
         cmocka_unit_test(test_a_slab_whose_header_lies),
         cmocka_unit_test(test_an_unsatisfied_witness_is_the_inputs_fault),

@@ -1,0 +1,137 @@
+/*
+ * See the header. Functions are looked up by name at their first launch and remembered; a name is
+ * the plan's own text, so that the same pointer mostly finds it without a comparison.
+ */
+#include "gpu-worker/cuda_queue.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <string.h>
+
+#include "gpu-worker/cuda_modules.h"
+
+/* Up to this much dynamic shared memory a kernel may have unasked. */
+#define SHARED_BYTES_UNASKED 49152u
+
+static const struct cuda_driver *driver_of(const struct cuda_queue *queue)
+{
+    return queue->fault->driver;
+}
+
+/* ---- functions ---- */
+
+static CUfunction look_up(const struct cuda_queue *queue, const char *name)
+{
+    CUfunction function = NULL;
+    for (unsigned i = 0; i < queue->modules; i++) {
+        CUresult code = driver_of(queue)->cuModuleGetFunction(&function, queue->module[i], name);
+        if (code == CUDA_SUCCESS)
+            return function;
+        if (code != CUDA_ERROR_NOT_FOUND)
+            cuda_fault_end(queue->fault, code, "cuModuleGetFunction");
+    }
+    return NULL;
+}
+
+/* NULL: no module has it, or there are more than there is room for; a plan and its kernels belong
+ * to one build, so that is a mistake of ours. */
+static struct cuda_function *find_function(struct cuda_queue *queue, const char *name)
+{
+    for (unsigned i = 0; i < queue->functions; i++)
+        if (queue->function[i].name == name || strcmp(queue->function[i].name, name) == 0)
+            return &queue->function[i];
+    CUfunction function = look_up(queue, name);
+    if (!function || queue->functions == CUDA_QUEUE_FUNCTIONS)
+        return NULL;
+    queue->function[queue->functions] =
+        (struct cuda_function){.name = name, .function = function, .shared_bytes = 0};
+    return &queue->function[queue->functions++];
+}
+
+static int allow_shared(const struct cuda_queue *queue, struct cuda_function *function,
+                        uint32_t bytes)
+{
+    if (bytes <= SHARED_BYTES_UNASKED || bytes <= function->shared_bytes)
+        return 0;
+    CUresult code = driver_of(queue)->cuFuncSetAttribute(
+        function->function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, (int)bytes);
+    function->shared_bytes = bytes;
+    return cuda_fault_check(queue->fault, code, "cuFuncSetAttribute");
+}
+
+/* ---- the queue's calls ---- */
+
+static int queue_launch(struct gpu_queue *self, const struct gpu_launch *launch)
+{
+    struct cuda_queue *queue = (struct cuda_queue *)self;
+    void *parameters[] = {(void *)(uintptr_t)launch->arguments};
+    struct cuda_function *function = find_function(queue, launch->kernel);
+    if (!function)
+        return -ENOENT;
+    int error = allow_shared(queue, function, launch->shared_bytes);
+    if (error)
+        return error;
+    CUresult code = driver_of(queue)->cuLaunchKernel(function->function, launch->blocks, 1, 1,
+                                                     launch->threads, 1, 1, launch->shared_bytes,
+                                                     queue->stream, parameters, NULL);
+    return cuda_fault_check(queue->fault, code, launch->kernel);
+}
+
+static int queue_clear(struct gpu_queue *self, gpu_pointer at, size_t bytes)
+{
+    struct cuda_queue *queue = (struct cuda_queue *)self;
+    if (bytes == 0)
+        return 0;
+    return cuda_fault_check(queue->fault,
+                            driver_of(queue)->cuMemsetD8Async(at, 0, bytes, queue->stream),
+                            "cuMemsetD8Async");
+}
+
+/* ---- opening ---- */
+
+static int load_modules(struct cuda_queue *queue, enum curve_id curve)
+{
+    for (unsigned i = 0; i < cuda_modules_count(); i++) {
+        const struct cuda_module *module = cuda_modules_at(i);
+        if (module->curve != curve)
+            continue;
+        assert(queue->modules < CUDA_QUEUE_MODULES);
+        CUresult code =
+            driver_of(queue)->cuModuleLoadData(&queue->module[queue->modules], module->image);
+        int error = cuda_fault_check(queue->fault, code, "cuModuleLoadData");
+        if (error)
+            return error;
+        queue->modules++;
+    }
+    return queue->modules ? 0 : -ENOENT;
+}
+
+static uint32_t attribute(const struct cuda_queue *queue, CUdevice device, int which)
+{
+    int value = 0;
+    cuda_fault_check(queue->fault, driver_of(queue)->cuDeviceGetAttribute(&value, which, device),
+                     "cuDeviceGetAttribute");
+    return value > 0 ? (uint32_t)value : 0;
+}
+
+int cuda_queue_open(struct cuda_queue *queue, const struct cuda_fault *fault, CUdevice device,
+                    CUstream stream, enum curve_id curve)
+{
+    *queue = (struct cuda_queue){
+        .queue = {.launch = queue_launch, .clear = queue_clear}, .fault = fault, .stream = stream};
+    uint32_t processors = attribute(queue, device, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
+    queue->queue.multiprocessors = processors ? processors : 1;
+    queue->queue.shared_bytes_most =
+        attribute(queue, device, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
+    int error = load_modules(queue, curve);
+    if (error)
+        cuda_queue_close(queue);
+    return error;
+}
+
+void cuda_queue_close(struct cuda_queue *queue)
+{
+    while (queue->modules > 0)
+        driver_of(queue)->cuModuleUnload(queue->module[--queue->modules]);
+    queue->functions = 0;
+}
