@@ -77,6 +77,7 @@ struct dispatch_event {
         struct {
             const char *obituary; /* signal or exit code, stage, last words: one line, borrowed */
             int left;             /* in order: what it was given then, it never began */
+            uint64_t assignment;  /* that it said it worked on; 0: none. Only charged by it */
         } died;
         struct {
             uint64_t job;

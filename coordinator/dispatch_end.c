@@ -36,7 +36,8 @@ void end_job(struct dispatch *dispatch, uint64_t job)
 struct death {
     struct dispatch *dispatch;
     const char *obituary;
-    bool left; /* it left in order, and charges nobody */
+    bool left;           /* it left in order, and charges nobody */
+    uint64_t assignment; /* that it was at, by its own word */
 };
 
 /* Its synth-worker died: the slab is FREE. */
@@ -53,10 +54,16 @@ static void lose_filling(const struct death *death, struct task *task)
         task_requeue(dispatch, task);
 }
 
-/* Its gpu-worker died: the slab is READY. Only what was being executed is charged. */
-static void lose_proof(struct dispatch *dispatch, struct task *task, int was_state,
-                       const char *obituary)
+/*
+ * Its gpu-worker died: the slab is READY. Only what was being executed is charged: what it had
+ * STARTED, and what it said it was at, for loading a key comes before STARTED and kills as well.
+ */
+static void lose_proof(const struct death *death, struct task *task, int was_state)
 {
+    struct dispatch *dispatch = death->dispatch;
+    bool executed = was_state != SLAB_ASSIGNED ||
+                    (!death->left && task->assignment && task->assignment == death->assignment);
+
     if (task->proved)
         return; /* waits for its commit with a slab in nobody's hands */
     task->assignment = 0;
@@ -64,7 +71,7 @@ static void lose_proof(struct dispatch *dispatch, struct task *task, int was_sta
     if (task->ended) {
         task_free_slab(dispatch, task);
         task_drop(dispatch, task);
-    } else if (was_state != SLAB_ASSIGNED && !task_charge_death(dispatch, task, obituary)) {
+    } else if (executed && !task_charge_death(dispatch, task, death->obituary)) {
         dispatch->counters.retries_prove_total++;
         task_say_state(dispatch, task, PARTITION_READY);
     }
@@ -82,13 +89,14 @@ static void lose_slab(void *arg, uint32_t slab, int was_state, uint64_t generati
     if (was_state == SLAB_FILLING)
         lose_filling(death, task);
     else
-        lose_proof(death->dispatch, task, was_state, death->obituary);
+        lose_proof(death, task, was_state);
 }
 
 void end_seat(struct dispatch *dispatch, const struct dispatch_event *event)
 {
     const char *obituary = event->died.obituary;
-    struct death death = {dispatch, obituary ? obituary : "it left no word", event->died.left};
+    struct death death = {dispatch, obituary ? obituary : "it left no word", event->died.left,
+                          event->died.assignment};
 
     ledger_reclaim(dispatch->control, event->seat, lose_slab, &death);
     dispatch->seats[event->seat] = (struct seat){.role = ROLE_NONE};

@@ -141,13 +141,17 @@ static void on_dead(void *arg, struct worker *worker, const char *obituary, int 
 {
     struct engine *engine = arg;
     struct dispatch_event event = seat_event(worker, EVENT_DIED);
+    struct seat_view view;
     char quoted[SEAT_LAST_WORDS_BYTES + 256];
     assert(!engine->running); /* the obituary is borrowed */
+    seat_read(worker->page, &view);
     log_event(died ? "warn" : "info", died ? "worker_dead" : "worker_left",
-              "role=%s seat=%u pid=%d obituary=%s", worker->role == ROLE_SYNTH ? "synth" : "gpu",
-              worker->seat, (int)worker->pid, log_quote(quoted, sizeof(quoted), obituary));
+              "role=%s seat=%u pid=%d device_error=%u obituary=%s",
+              worker->role == ROLE_SYNTH ? "synth" : "gpu", worker->seat, (int)worker->pid,
+              view.device_error, log_quote(quoted, sizeof(quoted), obituary));
     event.died.obituary = obituary;
     event.died.left = !died;
+    event.died.assignment = view.assignment;
     engine_queue(engine, &event);
 }
 
@@ -255,6 +259,8 @@ static void on_packet(void *arg, struct worker *worker, struct wire_packet *pack
     struct engine *engine = arg;
     if (packet->message.header.type == WIRE_PROVED && worker->role == ROLE_GPU)
         take_proved(engine, worker, packet);
+    else if (packet->message.header.type == WIRE_DEVICE_KEY && worker->role == ROLE_GPU)
+        device_keys_take(&engine->workers->device_keys, worker, packet);
     else
         take_message(engine, worker, &packet->message);
 }

@@ -148,6 +148,31 @@ static void put_workers(struct evbuffer *out, const struct workers *workers)
     put_one(out, "pawl_worker_deaths_total", "role", "gpu", workers->deaths_total[ROLE_GPU]);
 }
 
+static void put_number(struct evbuffer *out, const char *name, const char *type, const char *help,
+                       uint64_t number)
+{
+    put_type(out, name, type, help);
+    evbuffer_add_printf(out, "%s %" PRIu64 "\n", name, number);
+}
+
+static void put_devices(struct evbuffer *out, const struct workers *workers)
+{
+    struct workers_pinning pinning;
+    workers_sum_pinning(workers, &pinning);
+    put_number(out, "pawl_registered_bytes", "gauge",
+               "Bytes of slabs registered with devices' drivers.", pinning.registered_bytes);
+    put_number(out, "pawl_registrations_total", "counter", "Slabs registered with a driver.",
+               pinning.registrations_total);
+    put_number(out, "pawl_pinned_allocations_after_start_total", "counter",
+               "Pinned memory made after a worker's start.", pinning.allocations_after_start);
+    put_number(out, "pawl_device_keys", "gauge", "Proving keys kept in devices' memory.",
+               workers->device_keys.count);
+    put_number(out, "pawl_device_keys_bytes", "gauge", "What they take there.",
+               device_keys_bytes(&workers->device_keys));
+    put_number(out, "pawl_device_keys_handed_total", "counter",
+               "Kept keys handed to a new gpu-worker.", workers->device_keys.handed_total);
+}
+
 void http_get_metrics(struct http_call *call)
 {
     const struct service *service = call->service;
@@ -161,6 +186,7 @@ void http_get_metrics(struct http_call *call)
     put_slabs(body, &service->region->control);
     put_credits(body, &service->region->control);
     put_workers(body, service->workers);
+    put_devices(body, service->workers);
     evbuffer_add(body, "", 1); /* a text for http_send_text */
     http_send_text(call->request, 200, (const char *)evbuffer_pullup(body, -1));
     evbuffer_free(body);

@@ -96,7 +96,9 @@ static void put_worker(struct json_writer *json, const struct worker *worker)
     jsonw_put_uint(json, "done_total", view.done_total);
     jsonw_put_real(json, "busy_s", seconds_of(view.busy_ns));
     jsonw_put_real(json, "idle_s", seconds_of(view.idle_ns));
-    jsonw_put_text(json, "pinned", NULL); /* no device here copies from pinned pages */
+    jsonw_put_text(json, "pinned", seat_pinning_name(view.pinned));
+    if (view.device_error)
+        jsonw_put_uint(json, "device_error", view.device_error);
     jsonw_close(json, '}');
 }
 
@@ -146,13 +148,27 @@ static void put_region(struct json_writer *json, const struct service *service)
 {
     const struct region *region = service->region;
     const struct control_header *header = region->control.header;
+    struct workers_pinning pinning;
+    workers_sum_pinning(service->workers, &pinning);
     jsonw_put_open(json, "region", '{');
     jsonw_put_uint(json, "bytes", region->control_bytes + region->slabs_bytes);
     jsonw_put_text(json, "backing", header->backing);
-    jsonw_put_uint(json, "registered_bytes", 0); /* with a driver: none is in use */
-    jsonw_put_uint(json, "registrations_total", 0);
-    jsonw_put_uint(json, "allocations_after_start", control_allocations(&region->control));
+    jsonw_put_uint(json, "registered_bytes", pinning.registered_bytes);
+    jsonw_put_uint(json, "registrations_total", pinning.registrations_total);
+    jsonw_put_uint(json, "allocations_after_start",
+                   control_allocations(&region->control) + pinning.allocations_after_start);
     jsonw_put_uint(json, "plans_total", service->planner->replan.plans_total);
+    jsonw_close(json, '}');
+}
+
+static void put_device_keys(struct json_writer *json, const struct device_keys *keys)
+{
+    jsonw_put_open(json, "device_keys", '{');
+    jsonw_put_uint(json, "kept", keys->count);
+    jsonw_put_uint(json, "bytes", device_keys_bytes(keys));
+    jsonw_put_uint(json, "kept_total", keys->kept_total);
+    jsonw_put_uint(json, "handed_total", keys->handed_total);
+    jsonw_put_uint(json, "refused_total", keys->refused_total);
     jsonw_close(json, '}');
 }
 
@@ -225,6 +241,7 @@ void json_status(struct json_writer *json, const struct service *service)
     put_jobs(json, &counts);
     put_deaths(json, service);
     put_region(json, service);
+    put_device_keys(json, &service->workers->device_keys);
     put_memory(json, service);
     jsonw_key(json, "circuits");
     json_circuits(json, service->circuits);

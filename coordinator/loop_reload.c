@@ -47,6 +47,8 @@ static void apply(struct loop *loop, const struct config *fresh)
     dispatch_set_limits(loop->service.dispatch, &limits);
     loop->service.store->set_limits(loop->service.store, &store_limits);
     loop->uploads.bytes_max = fresh->queued_bytes;
+    if (!fresh->keep_device_keys)
+        device_keys_clear(&loop->workers.device_keys);
     http_set_limits(&loop->http);
     chmod(fresh->socket, loop_socket_mode(fresh));
 }

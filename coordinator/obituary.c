@@ -69,17 +69,27 @@ static void say_end(int status, char *out, size_t bytes)
         snprintf(out, bytes, "exited with code %d", WEXITSTATUS(status));
 }
 
+/* Where the last words do not tell it themselves. */
+static void say_device_error(const struct seat_view *view, const char *words, char *out,
+                             size_t bytes)
+{
+    out[0] = 0;
+    if (view->device_error && !strstr(words, "CUDA error"))
+        snprintf(out, bytes, "; CUDA error %u", view->device_error);
+}
+
 int obituary_write(const struct worker *worker, char out[OBITUARY_BYTES])
 {
     struct seat_view view;
-    char end[64], words[SEAT_LAST_WORDS_BYTES / 2];
+    char end[64], device[64], words[SEAT_LAST_WORDS_BYTES / 2];
     int status = worker->ending == ENDING_LOST ? -1 : read_status(worker);
     seat_read(worker->page, &view);
     seat_last_words(worker->page, words, sizeof(words));
     say_end(status, end, sizeof(end));
-    snprintf(out, OBITUARY_BYTES, "%s %s in stage %s%s%s",
+    say_device_error(&view, words, device, sizeof(device));
+    snprintf(out, OBITUARY_BYTES, "%s %s in stage %s%s%s%s",
              worker->role == ROLE_SYNTH ? "synth-worker" : "gpu-worker",
              worker->ending == ENDING_LOST ? "does not die" : end, seat_stage_name(view.stage),
-             words[0] ? "; last words: " : "", words);
+             device, words[0] ? "; last words: " : "", words);
     return view.stage != STAGE_LEAVING || status > 0;
 }

@@ -30,6 +30,11 @@ static int64_t find_image(const struct worker *worker, const uint8_t *hash)
     return -1;
 }
 
+int worker_has_image(const struct worker *worker, const uint8_t *hash)
+{
+    return find_image(worker, hash) >= 0;
+}
+
 void worker_send_image(struct worker *worker, const uint8_t *hash, int image_fd)
 {
     union wire_message message = {0};
@@ -43,6 +48,7 @@ void worker_send_image(struct worker *worker, const uint8_t *hash, int image_fd)
     }
     worker->images = grown;
     memcpy(worker->images[worker->image_count++], hash, HASH_BYTES);
+    device_keys_send(&worker->workers->device_keys, worker, hash);
     memcpy(message.image.hash, hash, HASH_BYTES);
     worker_send(worker, &message, WIRE_IMAGE, &image_fd, 1);
 }
@@ -76,6 +82,7 @@ void workers_forget_image(struct workers *workers, const uint8_t *hash)
     for (uint32_t seat = 0; seat < SEATS_MAX; seat++)
         if (workers->seats[seat])
             forget_image(workers->seats[seat], hash);
+    device_keys_forget_hash(&workers->device_keys, hash);
 }
 
 void workers_send_region(struct workers *workers)

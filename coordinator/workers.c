@@ -24,6 +24,7 @@ void workers_init(struct workers *workers, struct event_base *base, struct clock
                   struct region *region, const struct config *config)
 {
     *workers = (struct workers){.base = base, .meter = meter, .region = region, .config = config};
+    workers->device_keys.config = config;
 }
 
 /* ---- a worker's life ---- */
@@ -63,6 +64,7 @@ void workers_free(struct workers *workers)
             worker_free(workers->seats[seat]);
     memset(workers->seats, 0, sizeof(workers->seats));
     workers->count = 0;
+    device_keys_clear(&workers->device_keys);
 }
 
 void worker_set_leaving(struct worker *worker)
@@ -93,6 +95,7 @@ static void announce_death(struct worker *worker)
     int died = obituary_write(worker, obituary);
     workers->deaths_total[worker->role] += (uint64_t)died;
     worker->leaving = 1;
+    device_keys_mourn(&workers->device_keys, worker, died);
     workers->on_dead(workers->arg, worker, obituary, died);
 }
 
@@ -100,6 +103,23 @@ void worker_give_up(struct worker *worker)
 {
     close_socket(worker);
     announce_death(worker);
+}
+
+static void add_pinning(struct workers_pinning *sum, const struct worker *worker)
+{
+    struct seat_view view;
+    seat_read(worker->page, &view);
+    sum->registered_bytes += view.registered_bytes;
+    sum->registrations_total += view.registrations_total;
+    sum->allocations_after_start += view.allocations_after_start;
+}
+
+void workers_sum_pinning(const struct workers *workers, struct workers_pinning *sum)
+{
+    *sum = workers->pinning;
+    for (uint32_t seat = 0; seat < SEATS_MAX; seat++)
+        if (workers->seats[seat])
+            add_pinning(sum, workers->seats[seat]);
 }
 
 void worker_bury(struct worker *worker)
@@ -110,6 +130,8 @@ void worker_bury(struct worker *worker)
     close_socket(worker); /* nothing more is sent, whoever inherited the other end */
     if (worker->ending != ENDING_LOST)
         announce_death(worker);
+    add_pinning(&workers->pinning, worker);
+    workers->pinning.registered_bytes = 0; /* with its process all its registrations went */
     workers->seats[worker->seat] = NULL;
     workers->count--;
     seat_vacate(&workers->region->control, worker->seat);
@@ -233,6 +255,7 @@ static int send_welcome(const struct worker *worker, int socket, int page_fd)
     welcome->staged = config->staged;
     welcome->dumpable = (uint32_t)config->dumpable;
     welcome->nice = config->nice[worker->role];
+    welcome->keep_device_keys = worker->role == ROLE_GPU && config->keep_device_keys;
     welcome->incarnation = worker->incarnation;
     welcome->control_bytes = region->control_bytes;
     welcome->slabs_bytes = region->slabs_bytes;

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "coordinator/config.h"
+#include "coordinator/device_keys.h"
 #include "coordinator/outbox.h"
 #include "coordinator/peer.h"
 #include "shm/control.h"
@@ -47,6 +48,7 @@ struct worker {
     struct outbox outbox;
     uint8_t (*images)[HASH_BYTES]; /* that it has been sent */
     uint32_t image_count;
+    int was_handed_key;                          /* of its device's memory, by an earlier worker */
     struct worker_task tasks[WORKER_TASKS_KEPT]; /* the latest, a ring */
     uint32_t task_count;
     int ready;           /* it has said READY, for the present slabs */
@@ -58,6 +60,11 @@ struct worker {
     uint64_t ending_ns; /* of the next step */
 };
 
+/* What devices' drivers were asked to do with our memory, as the workers tell. */
+struct workers_pinning {
+    uint64_t registered_bytes, registrations_total, allocations_after_start;
+};
+
 struct workers {
     struct event_base *base;
     struct clock_meter *meter;
@@ -67,6 +74,8 @@ struct workers {
     uint32_t count;
     uint64_t incarnations;
     uint64_t deaths_total[CONFIG_ROLES];
+    struct device_keys device_keys;
+    struct workers_pinning pinning; /* of those that are no more */
     /* Set by the owner. The packet's fds are closed after on_packet save those set to -1. */
     void (*on_attached)(void *arg, struct worker *worker);
     void (*on_packet)(void *arg, struct worker *worker, struct wire_packet *packet);
@@ -93,12 +102,14 @@ int workers_seat(struct workers *workers, struct peer *peer, int socket,
 /* Sends, or keeps until the socket takes it; a worker that cannot be reached is ended. */
 void worker_send(struct worker *worker, union wire_message *message, enum wire_type type,
                  const int *fds, unsigned fd_count);
-/* Sends the image once; later calls do nothing. */
+/* Sends the image once, after what is kept of its key on the worker's device; later calls do
+ * nothing. */
 void worker_send_image(struct worker *worker, const uint8_t *hash, int image_fd);
 /* Remembers what a proof is about; finds it again (NULL: not, or long ago). */
 void worker_note_task(struct worker *worker, const struct worker_task *task);
 const struct worker_task *worker_find_task(const struct worker *worker, uint64_t assignment);
-/* Tells every worker that has the image to let go of it. */
+int worker_has_image(const struct worker *worker, const uint8_t *hash);
+/* Tells every worker that has the image to let go of it; nothing of its key is kept on devices. */
 void workers_forget_image(struct workers *workers, const uint8_t *hash);
 /* REGION to all: the region has other slabs now, for which nobody is ready. */
 void workers_send_region(struct workers *workers);
@@ -123,6 +134,8 @@ void worker_bury(struct worker *worker);
 /* A gpu-worker that cannot be ended: what it held is taken from it as at a death, but it keeps seat
  * and device until its process ends. */
 void worker_give_up(struct worker *worker);
+/* Summed over all workers that there are and were. */
+void workers_sum_pinning(const struct workers *workers, struct workers_pinning *sum);
 /* How many ready workers of the role there are. */
 uint32_t workers_count_ready(const struct workers *workers, enum worker_role role);
 

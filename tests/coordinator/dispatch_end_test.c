@@ -262,6 +262,48 @@ static void test_released_unasked(void **state)
     rig_close(&rig);
 }
 
+/* Loading a key comes before STARTED: the word of the dead says whom its death is charged to. */
+static void test_death_before_started(void **state)
+{
+    struct rig rig;
+    struct action prove, other;
+    struct dispatch_event death = {.type = EVENT_DIED, .seat = GPU, .died = {.obituary = "74"}};
+
+    (void)state;
+    rig_open_pair(&rig);
+    prove = rig_make_ready(&rig, 1);
+    other = rig_make_ready(&rig, 2);
+    death.died.assignment = prove.assignment;
+    for (uint32_t deaths = 1; deaths <= rig_limits.deaths; deaths++) {
+        assert_int_equal(rig_state(&rig, prove.slab), SLAB_ASSIGNED);
+        rig_step(&rig, death);
+        assert_int_equal(rig_count(&rig, ACTION_STATE), 1);
+        assert_int_equal(rig_take(&rig, ACTION_STATE).deaths, deaths);
+        assert_int_equal(rig_take(&rig, ACTION_STATE).job, 1);
+        rig_step(&rig, (struct dispatch_event){
+                           .type = EVENT_ATTACHED, .seat = GPU, .attached = {.role = ROLE_GPU}});
+        rig_step(&rig, (struct dispatch_event){.type = EVENT_READY, .seat = GPU});
+        prove = rig_take(&rig, ACTION_PROVE);
+        assert_int_equal(prove.job, 1);
+        death.died.assignment = prove.assignment;
+    }
+    rig_step(&rig, death);
+    assert_int_equal(rig_take(&rig, ACTION_FAIL).job, 1);
+    assert_non_null(strstr(rig_take(&rig, ACTION_FAIL).text, "killed its worker 3 times: 74"));
+    rig_attach(&rig, GPU, ROLE_GPU);
+    other = rig_take(&rig, ACTION_PROVE);
+    death.died.assignment = other.assignment + 1; /* nobody's */
+    rig_step(&rig, death);
+    assert_int_equal(rig_count(&rig, ACTION_STATE) + rig_count(&rig, ACTION_FAIL), 0);
+    rig_attach(&rig, GPU, ROLE_GPU);
+    other = rig_take(&rig, ACTION_PROVE);
+    death.died.assignment = other.assignment;
+    death.died.left = 1;
+    rig_step(&rig, death);
+    assert_int_equal(rig_count(&rig, ACTION_STATE) + rig_count(&rig, ACTION_FAIL), 0);
+    rig_close(&rig);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -275,6 +317,7 @@ int main(void)
         cmocka_unit_test(test_death_after_the_job_ended),
         cmocka_unit_test(test_leaving),
         cmocka_unit_test(test_released_unasked),
+        cmocka_unit_test(test_death_before_started),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
