@@ -152,7 +152,7 @@ $(BUILD)/obj/tests/softcuda/%.o: OPT := -O3
 softcuda := $(BUILD)/softcuda/libcuda.so.1
 $(softcuda): $(BUILD)/lib/softcuda.a
 	@mkdir -p $(@D)
-	$(CC) $(LDFLAGS) -shared -o $@ -Wl,--whole-archive $^ -Wl,--no-whole-archive $(LDLIBS)
+	$(CC) $(LDFLAGS) -shared -Wl,-z,nodelete -o $@ -Wl,--whole-archive $^ -Wl,--no-whole-archive $(LDLIBS)
 -include $(shell find $(BUILD)/cuda $(BUILD)/cuda-all -name '*.d' 2>/dev/null)
 
 # ---------------------------------------------------------------- tests
@@ -185,6 +185,8 @@ $(BUILD)/tests/synth-worker/%_test: LDLIBS += -lcrypto -lseccomp
 $(BUILD)/tests/gpu-worker/%_test: $(BUILD)/obj/tests/gpu-worker/%_test.o $(call lib,gpu-worker synth-worker shm kernels)
 	$(link_test)
 $(BUILD)/tests/gpu-worker/%_test: LDLIBS += -lcrypto -lseccomp
+# these load the software driver
+$(filter $(BUILD)/tests/gpu-worker/cuda_%,$(unit_tests)): | $(softcuda)
 $(BUILD)/tests/gpu-worker/device_cuda_test: | $(softcuda)
 $(BUILD)/tests/coordinator/%_test: $(BUILD)/obj/tests/coordinator/%_test.o $(call lib,coordinator shm)
 	$(link_test)
