@@ -5,7 +5,7 @@
 #include "kernels/curve/xyzz_cuda.h"
 #include "kernels/field/field_kernels_cuda.h"
 
-#define KERNEL extern "C" __global__ void __launch_bounds__(256)
+#define KERNEL extern "C" __global__ void __launch_bounds__(256, 1)
 
 GPU_FN uint64_t thread_number()
 {
@@ -146,14 +146,6 @@ KERNEL field_fq_differences(struct field_cuda_operands o)
         gpu_##group##_xyzz_load(&sum, (void *)o.a);                                                \
         gpu_##group##_affine_load(&point, (void *)o.b);                                            \
         gpu_##group##_xyzz_add_affine(&sum, &point, o.negate);                                     \
-        gpu_##group##_xyzz_store((void *)o.out, &sum);                                             \
-    }                                                                                              \
-    KERNEL cost_##group##_full_add(struct field_cuda_operands o)                                   \
-    {                                                                                              \
-        struct gpu_##group##_xyzz sum, point;                                                      \
-        gpu_##group##_xyzz_load(&sum, (void *)o.a);                                                \
-        gpu_##group##_xyzz_load(&point, (void *)o.b);                                              \
-        gpu_##group##_xyzz_add(&sum, &point);                                                      \
         gpu_##group##_xyzz_store((void *)o.out, &sum);                                             \
     }
 

@@ -1,0 +1,3 @@
+/* field_cuda_host_checks.h for bn254. */
+#define PAWL_CURVE bn254
+#include "tests/kernels/field_cuda_host_checks.h"
