@@ -70,7 +70,7 @@ static uint32_t pass_threads(const struct ntt_plan *plan, const struct gpu_queue
 {
     uint32_t threads = (uint32_t)NTT_ARRAYS << (plan->log2_tile - 1);
     if (blocks / 4 >= queue->multiprocessors)
-        threads /= 4;
+        threads = (threads + 3) / 4;
     threads = (threads + WARP - 1) / WARP * WARP;
     return threads < NTT_THREADS_MOST ? threads : NTT_THREADS_MOST;
 }
