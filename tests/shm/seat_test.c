@@ -178,9 +178,13 @@ static void stages_have_names(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(seats_are_taken_and_left),      cmocka_unit_test(page_is_sealed),
-        cmocka_unit_test(both_sides_share_the_page),     cmocka_unit_test(wrong_pages_are_refused),
-        cmocka_unit_test(last_words_are_made_printable), cmocka_unit_test(stages_have_names),
+        cmocka_unit_test(seats_are_taken_and_left),
+        cmocka_unit_test(page_is_sealed),
+        cmocka_unit_test(both_sides_share_the_page),
+        cmocka_unit_test(a_device_tells_of_its_memory),
+        cmocka_unit_test(wrong_pages_are_refused),
+        cmocka_unit_test(last_words_are_made_printable),
+        cmocka_unit_test(stages_have_names),
     };
 
     return cmocka_run_group_tests_name("seat", tests, NULL, NULL);
