@@ -28,7 +28,7 @@
 struct credit_samples {
     uint32_t written; /* so far; wraps only after 2^32 samples, which is harmless */
     struct credit_sample {
-        uint32_t circuit, device; /* device: the seat; CREDIT_ANY_DEVICE where none did it */
+        uint32_t circuit, device; /* device: a number; CREDIT_ANY_DEVICE where none did it */
         uint64_t ns;
     } ring[CREDIT_SAMPLES];
 };

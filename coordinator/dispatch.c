@@ -103,6 +103,13 @@ static void take_message(struct dispatch *dispatch, const struct dispatch_event 
         drop_message(dispatch);
 }
 
+static void seat_ready(struct dispatch *dispatch, struct seat *seat)
+{
+    seat->ready = true;
+    if (seat->role == ROLE_GPU && !seat->fallback)
+        prove_recall_fallbacks(dispatch);
+}
+
 static void take_seat_event(struct dispatch *dispatch, const struct dispatch_event *event)
 {
     struct seat *seat;
@@ -113,13 +120,13 @@ static void take_seat_event(struct dispatch *dispatch, const struct dispatch_eve
     }
     seat = &dispatch->seats[event->seat];
     if (event->type == EVENT_ATTACHED)
-        seat_attached(dispatch, event->seat, event->attached.role);
+        seat_attached(dispatch, event);
     else if (event->type == EVENT_DIED)
         end_seat(dispatch, event);
     else if (seat->role == ROLE_NONE)
         drop_message(dispatch);
     else if (event->type == EVENT_READY)
-        seat->ready = true;
+        seat_ready(dispatch, seat);
     else if (event->type == EVENT_LEAVING)
         seat->leaving = true;
     else
@@ -131,6 +138,7 @@ static void tick(struct dispatch *dispatch)
     for (uint32_t lane = 0; lane < dispatch->control->header->lane_count; lane++)
         credit_check(dispatch->control, lane);
     seats_plan_credits(dispatch);
+    prove_check_devices(dispatch);
 }
 
 /* A failed partition fails its job: nothing of it may be handed out in the pass that follows, for

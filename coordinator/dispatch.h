@@ -19,6 +19,10 @@
 #include "shm/wire.h"
 
 enum priority { PRIORITY_LOW, PRIORITY_NORMAL, PRIORITY_HIGH, PRIORITY_CRITICAL, PRIORITIES };
+/* Devices are told apart by number: a partition remembers which had no memory for it. */
+#define DISPATCH_DEVICES_MAX 64u
+/* How long such a partition waits for another device that was here before, and is not now. */
+#define DISPATCH_DEVICE_PATIENCE_NS (UINT64_C(10) * 1000000000)
 #define PRIORITY_AGEING_NS (UINT64_C(60) * 1000000000)
 /* The priority after waiting that long: one more each ageing_ns (0: PRIORITY_AGEING_NS), but never
  * critical, so that no backlog, however old, stands before an urgent job. */
@@ -69,6 +73,8 @@ struct dispatch_event {
         } claimed;
         struct {
             enum worker_role role;
+            uint32_t device; /* gpu: below DISPATCH_DEVICES_MAX, the same for all its workers */
+            int fallback;    /* gets work only where no other device can do it */
         } attached;
         struct wire_filled filled;
         struct wire_step step; /* STARTED, COMPUTED, RELEASED */
@@ -136,6 +142,8 @@ struct dispatch; /* opaque */
 struct dispatch *dispatch_create(struct control *control, const struct dispatch_limits *limits);
 void dispatch_destroy(struct dispatch *dispatch);
 void dispatch_set_limits(struct dispatch *dispatch, const struct dispatch_limits *limits);
+/* The use of the device on that seat has changed; what is staged there stays. */
+void dispatch_set_fallback(struct dispatch *dispatch, uint32_t seat, int fallback);
 
 /*
  * Appends to actions; they are to be carried out in order, after the step. A message that fits

@@ -22,6 +22,7 @@
 #include "shm/trace.h"
 
 #define SLAB_NONE UINT32_MAX
+#define TASK_WHY_BYTES 192
 
 /*
  * A claimed partition. Where it stands is what the word of its slab says; a task without a slab
@@ -38,6 +39,9 @@ struct task {
     bool cancelled;      /* CANCEL is on its way to the holder */
     bool ended;          /* its job is over: its slab is given up as soon as its holder lets go */
     bool proved;         /* its result has been taken over */
+    uint64_t excluded;   /* devices that had no memory for it, a bit for each */
+    uint64_t alone_ns;   /* since when none of the others is here; 0: one is */
+    char why[TASK_WHY_BYTES]; /* what the last of them said */
     uint8_t digest[HASH_BYTES];
     uint64_t claimed_ns, granted_ns, filled_ns, started_ns, proved_ns;
     uint64_t witness_ns, rows_ns;
@@ -49,6 +53,8 @@ TAILQ_HEAD(task_list, task);
 struct seat {
     enum worker_role role; /* ROLE_NONE: nobody sits there */
     bool ready, leaving, set_aside;
+    bool fallback; /* gets work only where no other device can do it */
+    uint32_t device;
     uint32_t charges;              /* of its device, in a row */
     uint32_t last_slab[LANES_MAX]; /* whose window it has mapped; SLAB_NONE: none */
 };
@@ -67,6 +73,7 @@ struct dispatch {
     struct seat seats[SEATS_MAX];
     struct seat_load loads[SEATS_MAX]; /* counted at the start of each pass */
     struct credit_times times[LANES_MAX];
+    uint64_t devices_known;         /* that were ever here, a bit for each */
     uint64_t last_grant[LANES_MAX]; /* the assignment number of each lane's last grant */
     uint64_t next_assignment;
     bool held;            /* between HOLD and REPLANNED: every limit is 0 */
@@ -111,15 +118,22 @@ bool task_charge_death(struct dispatch *dispatch, struct task *task, const char 
 void task_requeue(struct dispatch *dispatch, struct task *task);
 
 /* ---- seats ---- */
-void seat_attached(struct dispatch *dispatch, uint32_t seat, enum worker_role role);
+void seat_attached(struct dispatch *dispatch, const struct dispatch_event *event);
 void seats_count_loads(struct dispatch *dispatch);
 bool seat_may_work(const struct seat *seat, enum worker_role role);
 /* The idle synth-worker for a slab of that lane, best the one that has a free slab mapped; or
  * SEAT_NONE. */
 uint32_t seat_find_synth(const struct dispatch *dispatch, uint32_t lane);
 uint32_t seats_idle_synth(const struct dispatch *dispatch);
-/* The gpu-worker with room that holds the least, or SEAT_NONE. */
-uint32_t seat_find_gpu(const struct dispatch *dispatch);
+/* ---- devices: `excluded` has a bit for each device that had no memory for the task ---- */
+/* Whether a device that is not excluded is here, working or about to. */
+bool seats_have_device(const struct dispatch *dispatch, uint64_t excluded);
+/* Likewise one that is no fallback. */
+bool seats_have_main(const struct dispatch *dispatch, uint64_t excluded);
+/* Whether a task may go to that gpu-worker, when it has room. */
+bool seat_suits(const struct dispatch *dispatch, uint32_t seat, uint64_t excluded);
+/* The gpu-worker that suits, has room, and holds the least, or SEAT_NONE. */
+uint32_t seat_find_gpu(const struct dispatch *dispatch, uint64_t excluded);
 /* The device's sums were wrong, or right again. */
 void seat_charge_device(struct dispatch *dispatch, uint32_t seat, bool charged);
 void seats_plan_credits(struct dispatch *dispatch);
@@ -135,6 +149,10 @@ void synth_released(struct dispatch *dispatch, struct task *task,
 
 /* ---- gpu-workers ---- */
 void prove_pass(struct dispatch *dispatch);
+/* A device that is no fallback is ready: what is staged at fallbacks comes back for it. */
+void prove_recall_fallbacks(struct dispatch *dispatch);
+/* At each tick: fails partitions for which no device is left. */
+void prove_check_devices(struct dispatch *dispatch);
 void prove_started(struct dispatch *dispatch, struct task *task,
                    const struct dispatch_event *event);
 void prove_computed(struct dispatch *dispatch, struct task *task,

@@ -7,6 +7,7 @@
 #include "coordinator/dispatch_internal.h"
 
 #include <assert.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "shm/ledger.h"
@@ -18,12 +19,27 @@ static bool task_is_ready(const struct dispatch *dispatch, const struct task *ta
            task_word(dispatch, task).state == SLAB_READY;
 }
 
-static struct task *next_ready(const struct dispatch *dispatch)
+/* Sets of excluded devices for which no room is left in this pass. There are seldom two. */
+struct full {
+    uint64_t excluded[8];
+    uint32_t count;
+};
+
+static bool is_full(const struct full *full, uint64_t excluded)
+{
+    for (uint32_t i = 0; i < full->count; i++)
+        if (full->excluded[i] == excluded)
+            return true;
+    return full->count == sizeof(full->excluded) / sizeof(full->excluded[0]);
+}
+
+static struct task *next_ready(const struct dispatch *dispatch, const struct full *full)
 {
     struct task *task, *next = NULL;
 
     TAILQ_FOREACH (task, &dispatch->tasks, link) {
-        if (task_is_ready(dispatch, task) && (!next || task_before(dispatch, task, next)))
+        if (task_is_ready(dispatch, task) && !is_full(full, task->excluded) &&
+            (!next || task_before(dispatch, task, next)))
             next = task;
     }
     return next;
@@ -42,8 +58,8 @@ static void assign(struct dispatch *dispatch, struct task *task, uint32_t seat)
     memcpy(task_act(dispatch, task, ACTION_PROVE)->digest, task->digest, sizeof(task->digest));
 }
 
-/* An ASSIGNED task that an urgent one may displace: the one that is to be worked on last. */
-static struct task *find_displaced(const struct dispatch *dispatch)
+/* An ASSIGNED task that the urgent one may displace: the one that is to be worked on last. */
+static struct task *find_displaced(const struct dispatch *dispatch, const struct task *urgent)
 {
     struct task *task, *last = NULL;
 
@@ -51,7 +67,7 @@ static struct task *find_displaced(const struct dispatch *dispatch)
         if (task->slab == SLAB_NONE || task->priority == PRIORITY_CRITICAL || task->cancelled)
             continue;
         struct slab_word word = task_word(dispatch, task);
-        if (word.state != SLAB_ASSIGNED || !seat_may_work(&dispatch->seats[word.seat], ROLE_GPU))
+        if (word.state != SLAB_ASSIGNED || !seat_suits(dispatch, word.seat, urgent->excluded))
             continue;
         if (!last || !task_before(dispatch, task, last))
             last = task;
@@ -62,30 +78,50 @@ static struct task *find_displaced(const struct dispatch *dispatch)
 /* Every urgent task that waits for a device is worth one place that is on its way back. */
 static void recall_for_urgent(struct dispatch *dispatch)
 {
-    uint32_t urgent = 0, on_their_way = 0;
-    struct task *task;
+    uint32_t on_their_way = 0;
+    struct task *task, *displaced;
 
     TAILQ_FOREACH (task, &dispatch->tasks, link) {
-        if (task_is_ready(dispatch, task))
-            urgent += task->priority == PRIORITY_CRITICAL;
-        else if (task->slab != SLAB_NONE && task->cancelled)
+        if (task->slab != SLAB_NONE && task->cancelled)
             on_their_way += task_word(dispatch, task).state == SLAB_ASSIGNED;
     }
-    for (; on_their_way < urgent && (task = find_displaced(dispatch)); on_their_way++)
-        task_cancel(dispatch, task);
+    TAILQ_FOREACH (task, &dispatch->tasks, link) {
+        if (task->priority != PRIORITY_CRITICAL || !task_is_ready(dispatch, task))
+            continue;
+        if (on_their_way)
+            on_their_way--;
+        else if ((displaced = find_displaced(dispatch, task)))
+            task_cancel(dispatch, displaced);
+    }
 }
 
 void prove_pass(struct dispatch *dispatch)
 {
+    struct full full = {.count = 0};
     struct task *task;
 
-    while ((task = next_ready(dispatch))) {
-        uint32_t seat = seat_find_gpu(dispatch);
-        if (seat == SEAT_NONE) {
-            recall_for_urgent(dispatch);
-            return;
-        }
-        assign(dispatch, task, seat);
+    while ((task = next_ready(dispatch, &full))) {
+        uint32_t seat = seat_find_gpu(dispatch, task->excluded);
+        if (seat == SEAT_NONE)
+            full.excluded[full.count++] = task->excluded;
+        else
+            assign(dispatch, task, seat);
+    }
+    if (full.count)
+        recall_for_urgent(dispatch);
+}
+
+void prove_recall_fallbacks(struct dispatch *dispatch)
+{
+    struct task *task;
+
+    TAILQ_FOREACH (task, &dispatch->tasks, link) {
+        if (task->slab == SLAB_NONE)
+            continue;
+        struct slab_word word = task_word(dispatch, task);
+        if (word.state == SLAB_ASSIGNED && dispatch->seats[word.seat].fallback &&
+            seats_have_main(dispatch, task->excluded))
+            task_cancel(dispatch, task);
     }
 }
 
@@ -122,6 +158,48 @@ static void prove_again(struct dispatch *dispatch, struct task *task)
     task_say_state(dispatch, task, PARTITION_READY);
 }
 
+/* No device that was ever here is left, or none has come back for too long. */
+static bool is_hopeless(const struct dispatch *dispatch, struct task *task)
+{
+    if (seats_have_device(dispatch, task->excluded)) {
+        task->alone_ns = 0;
+        return false;
+    }
+    if (!task->alone_ns)
+        task->alone_ns = dispatch->now_ns;
+    return !(dispatch->devices_known & ~task->excluded) ||
+           dispatch->now_ns - task->alone_ns >= DISPATCH_DEVICE_PATIENCE_NS;
+}
+
+static void fail_hopeless(struct dispatch *dispatch, struct task *task)
+{
+    task_fail(dispatch, task, FAULT_CAPACITY, "no device has memory for it; the last said: %s",
+              task->why);
+}
+
+/* Its device has no memory for it: another may have. That is nobody's fault and not charged. */
+static void prove_elsewhere(struct dispatch *dispatch, struct task *task, uint32_t seat,
+                            const char *why)
+{
+    task->excluded |= UINT64_C(1) << dispatch->seats[seat].device;
+    snprintf(task->why, sizeof(task->why), "%.*s", TASK_WHY_BYTES - 1, why);
+    if (is_hopeless(dispatch, task))
+        fail_hopeless(dispatch, task);
+    else
+        prove_again(dispatch, task);
+}
+
+void prove_check_devices(struct dispatch *dispatch)
+{
+    struct task *task, *next;
+
+    for (task = TAILQ_FIRST(&dispatch->tasks); task; task = next) {
+        next = TAILQ_NEXT(task, link);
+        if (task->excluded && task_is_ready(dispatch, task) && is_hopeless(dispatch, task))
+            fail_hopeless(dispatch, task);
+    }
+}
+
 /* A try has failed, and the input is not at fault. */
 static void prove_charged(struct dispatch *dispatch, struct task *task, enum wire_fault fault,
                           const char *why)
@@ -153,7 +231,7 @@ static void note_proof(struct dispatch *dispatch, const struct task *task, uint3
     uint64_t prove_ns = times->prove_ns < most_ns ? times->prove_ns : most_ns;
     uint64_t finalize_ns = times->finalize_ns < most_ns ? times->finalize_ns : most_ns;
 
-    credit_samples_add(&samples->prove, task->circuit, seat, prove_ns);
+    credit_samples_add(&samples->prove, task->circuit, dispatch->seats[seat].device, prove_ns);
     credit_samples_add(&samples->finalize, task->circuit, CREDIT_ANY_DEVICE, finalize_ns);
     trace_proof(dispatch, task, seat, *times);
 }
@@ -197,6 +275,8 @@ void prove_failed(struct dispatch *dispatch, struct task *task, const struct dis
 
     if (!task->ended && failed->fault == FAULT_INPUT)
         task_fail(dispatch, task, FAULT_INPUT, "%.*s", WIRE_TEXT_BYTES - 1, failed->why);
+    else if (!task->ended && failed->fault == FAULT_CAPACITY)
+        prove_elsewhere(dispatch, task, event->seat, failed->why);
     else
         prove_charged(dispatch, task, failed->fault, failed->why);
     if (failed->device_charged)

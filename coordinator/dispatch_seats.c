@@ -7,15 +7,21 @@
 
 #include "shm/credit.h"
 
-void seat_attached(struct dispatch *dispatch, uint32_t seat, enum worker_role role)
+void seat_attached(struct dispatch *dispatch, const struct dispatch_event *event)
 {
-    struct seat *fresh = &dispatch->seats[seat];
+    struct seat *fresh = &dispatch->seats[event->seat];
+    enum worker_role role = event->attached.role;
 
-    if (fresh->role != ROLE_NONE || (role != ROLE_SYNTH && role != ROLE_GPU)) {
+    if (fresh->role != ROLE_NONE || (role != ROLE_SYNTH && role != ROLE_GPU) ||
+        event->attached.device >= DISPATCH_DEVICES_MAX) {
         dispatch->counters.dropped_messages_total++;
         return;
     }
-    *fresh = (struct seat){.role = role};
+    *fresh = (struct seat){.role = role,
+                           .device = event->attached.device,
+                           .fallback = role == ROLE_GPU && event->attached.fallback};
+    if (role == ROLE_GPU)
+        dispatch->devices_known |= UINT64_C(1) << fresh->device;
     for (uint32_t lane = 0; lane < LANES_MAX; lane++)
         fresh->last_slab[lane] = SLAB_NONE;
 }
@@ -99,8 +105,7 @@ static bool gpu_has_room(const struct dispatch *dispatch, uint32_t seat)
     const struct seat_load *load = &dispatch->loads[seat];
     uint32_t staged = dispatch->limits.staged ? dispatch->limits.staged : 1;
 
-    return seat_may_work(&dispatch->seats[seat], ROLE_GPU) && load->assigned < staged &&
-           load->assigned + load->proving < 1 + staged &&
+    return load->assigned < staged && load->assigned + load->proving < 1 + staged &&
            load->assigned + load->proving + load->finalizing < 2 + staged;
 }
 
@@ -111,12 +116,57 @@ static uint32_t gpu_holds(const struct dispatch *dispatch, uint32_t seat)
     return 2 * (load->assigned + load->proving) + load->finalizing;
 }
 
-uint32_t seat_find_gpu(const struct dispatch *dispatch)
+/* One that is not READY yet counts: it is about to be, and better waited for than passed over. */
+static bool device_is_here(const struct dispatch *dispatch, uint32_t seat, uint64_t excluded)
 {
+    const struct seat *gpu = &dispatch->seats[seat];
+
+    return gpu->role == ROLE_GPU && !gpu->leaving && !gpu->set_aside &&
+           !(excluded >> gpu->device & 1);
+}
+
+bool seats_have_device(const struct dispatch *dispatch, uint64_t excluded)
+{
+    for (uint32_t seat = 0; seat < SEATS_MAX; seat++)
+        if (device_is_here(dispatch, seat, excluded))
+            return true;
+    return false;
+}
+
+bool seats_have_main(const struct dispatch *dispatch, uint64_t excluded)
+{
+    for (uint32_t seat = 0; seat < SEATS_MAX; seat++)
+        if (!dispatch->seats[seat].fallback && device_is_here(dispatch, seat, excluded))
+            return true;
+    return false;
+}
+
+static bool suits(const struct dispatch *dispatch, uint32_t seat, uint64_t excluded, bool main)
+{
+    const struct seat *gpu = &dispatch->seats[seat];
+
+    return seat_may_work(gpu, ROLE_GPU) && !(excluded >> gpu->device & 1) &&
+           !(gpu->fallback && main);
+}
+
+bool seat_suits(const struct dispatch *dispatch, uint32_t seat, uint64_t excluded)
+{
+    return suits(dispatch, seat, excluded, seats_have_main(dispatch, excluded));
+}
+
+void dispatch_set_fallback(struct dispatch *dispatch, uint32_t seat, int fallback)
+{
+    if (seat < SEATS_MAX && dispatch->seats[seat].role == ROLE_GPU)
+        dispatch->seats[seat].fallback = fallback != 0;
+}
+
+uint32_t seat_find_gpu(const struct dispatch *dispatch, uint64_t excluded)
+{
+    bool main = seats_have_main(dispatch, excluded);
     uint32_t found = SEAT_NONE;
 
     for (uint32_t seat = 0; seat < SEATS_MAX; seat++) {
-        if (gpu_has_room(dispatch, seat) &&
+        if (suits(dispatch, seat, excluded, main) && gpu_has_room(dispatch, seat) &&
             (found == SEAT_NONE || gpu_holds(dispatch, seat) < gpu_holds(dispatch, found)))
             found = seat;
     }
@@ -154,10 +204,12 @@ void seat_charge_device(struct dispatch *dispatch, uint32_t seat, bool charged)
     recall_staged(dispatch, seat);
 }
 
+/* A fallback counts where it works at all. */
 static void plan_inputs(const struct dispatch *dispatch, uint32_t lane,
                         struct credit_inputs *inputs)
 {
     const struct credit_times *times = &dispatch->times[lane];
+    bool main = seats_have_main(dispatch, 0);
     uint64_t any_ns = credit_samples_time(&times->prove, CREDIT_ANY_DEVICE);
 
     *inputs = (struct credit_inputs){
@@ -170,9 +222,9 @@ static void plan_inputs(const struct dispatch *dispatch, uint32_t lane,
         uint64_t own_ns;
 
         inputs->synth_workers += seat_may_work(&dispatch->seats[seat], ROLE_SYNTH);
-        if (!seat_may_work(&dispatch->seats[seat], ROLE_GPU))
+        if (!suits(dispatch, seat, 0, main))
             continue;
-        own_ns = credit_samples_time(&times->prove, seat);
+        own_ns = credit_samples_time(&times->prove, dispatch->seats[seat].device);
         inputs->prove_ns[inputs->devices++] = own_ns ? own_ns : any_ns;
     }
 }

@@ -121,10 +121,25 @@ static struct dispatch_event seat_event(const struct worker *worker, enum event_
     return (struct dispatch_event){.type = type, .now_ns = clock_now_ns(), .seat = worker->seat};
 }
 
+static int is_fallback(const struct worker *worker)
+{
+    return worker->role == ROLE_GPU && config_is_fallback(worker->workers->config, worker->device);
+}
+
+void engine_read_uses(struct engine *engine)
+{
+    for (uint32_t seat = 0; seat < SEATS_MAX; seat++)
+        if (engine->workers->seats[seat])
+            dispatch_set_fallback(engine->dispatch, seat,
+                                  is_fallback(engine->workers->seats[seat]));
+}
+
 static void on_attached(void *arg, struct worker *worker)
 {
     struct dispatch_event event = seat_event(worker, EVENT_ATTACHED);
     event.attached.role = worker->role;
+    event.attached.device = worker->device_number;
+    event.attached.fallback = is_fallback(worker);
     log_event("info", "worker_attached", "role=%s seat=%u pid=%d device=%s",
               worker->role == ROLE_SYNTH ? "synth" : "gpu", worker->seat, (int)worker->pid,
               worker->role == ROLE_SYNTH ? "-" : worker->device);

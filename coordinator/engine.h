@@ -41,6 +41,8 @@ void engine_init(struct engine *engine, struct dispatch *dispatch, struct store 
 void engine_free(struct engine *engine);
 /* After a job was accepted: starts what can start. */
 void engine_claim(struct engine *engine);
+/* The configuration has changed: each device's use is read from it again. */
+void engine_read_uses(struct engine *engine);
 /* Ends jobs past their deadline; lets dispatch age and check. */
 void engine_tick(struct engine *engine, uint64_t now_ns);
 

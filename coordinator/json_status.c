@@ -97,6 +97,9 @@ static void put_worker(struct json_writer *json, const struct worker *worker)
     jsonw_put_real(json, "busy_s", seconds_of(view.busy_ns));
     jsonw_put_real(json, "idle_s", seconds_of(view.idle_ns));
     jsonw_put_text(json, "pinned", seat_pinning_name(view.pinned));
+    jsonw_put_bool(json, "fallback",
+                   worker->role == ROLE_GPU &&
+                       config_is_fallback(worker->workers->config, worker->device));
     if (view.device_error)
         jsonw_put_uint(json, "device_error", view.device_error);
     jsonw_close(json, '}');

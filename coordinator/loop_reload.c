@@ -45,6 +45,7 @@ static void apply(struct loop *loop, const struct config *fresh)
     loop_store_limits(fresh, &store_limits);
     loop_dispatch_limits(fresh, &limits);
     dispatch_set_limits(loop->service.dispatch, &limits);
+    engine_read_uses(&loop->engine);
     loop->service.store->set_limits(loop->service.store, &store_limits);
     loop->uploads.bytes_max = fresh->queued_bytes;
     if (!fresh->keep_device_keys)

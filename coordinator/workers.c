@@ -230,6 +230,32 @@ static int find_seat(const struct workers *workers, const struct wire_hello *hel
     return seat;
 }
 
+static int device_is_seated(const struct workers *workers, const char *device)
+{
+    for (uint32_t seat = 0; seat < SEATS_MAX; seat++)
+        if (workers->seats[seat] && workers->seats[seat]->role == ROLE_GPU &&
+            strcmp(workers->seats[seat]->device, device) == 0)
+            return 1;
+    return 0;
+}
+
+/* Its number, the one that it had before where it was here; a new one takes one that is free, or
+ * that of a device that has no worker now. -ENOSPC. */
+static int number_device(struct workers *workers, const char *device)
+{
+    int number = -ENOSPC;
+    for (int i = DISPATCH_DEVICES_MAX - 1; i >= 0; i--) {
+        if (strcmp(workers->devices[i], device) == 0)
+            return i;
+        if (!workers->devices[i][0] ||
+            (number < 0 && !device_is_seated(workers, workers->devices[i])))
+            number = i;
+    }
+    if (number >= 0)
+        memcpy(workers->devices[number], device, WIRE_DEVICE_BYTES);
+    return number;
+}
+
 static int make_events(struct worker *worker, int socket, int pidfd)
 {
     struct event_base *base = worker->workers->base;
@@ -301,8 +327,9 @@ int workers_seat(struct workers *workers, struct peer *peer, int socket,
                  const struct wire_hello *hello)
 {
     int seat = find_seat(workers, hello);
-    if (seat < 0)
-        return seat;
+    int number = seat >= 0 && hello->role == ROLE_GPU ? number_device(workers, hello->device) : 0;
+    if (seat < 0 || number < 0)
+        return seat < 0 ? seat : number;
     struct worker *worker = make_worker(workers, (uint32_t)seat, hello);
     if (!worker)
         return -ENOMEM;
@@ -312,6 +339,7 @@ int workers_seat(struct workers *workers, struct peer *peer, int socket,
         return error;
     }
     worker->socket = socket;
+    worker->device_number = (uint32_t)number;
     worker->pid = peer->pid;
     worker->pidfd = peer->pidfd;
     peer->pidfd = -1;

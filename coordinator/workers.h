@@ -12,6 +12,7 @@
 
 #include "coordinator/config.h"
 #include "coordinator/device_keys.h"
+#include "coordinator/dispatch.h"
 #include "coordinator/outbox.h"
 #include "coordinator/peer.h"
 #include "shm/control.h"
@@ -44,6 +45,7 @@ struct worker {
     int socket; /* -1 once it is closed */
     struct seat_page *page;
     char device[WIRE_DEVICE_BYTES];
+    uint32_t device_number; /* gpu: the same for all workers of that device */
     struct event *read_event, *write_event, *death_event;
     struct outbox outbox;
     uint8_t (*images)[HASH_BYTES]; /* that it has been sent */
@@ -74,6 +76,7 @@ struct workers {
     uint32_t count;
     uint64_t incarnations;
     uint64_t deaths_total[CONFIG_ROLES];
+    char devices[DISPATCH_DEVICES_MAX][WIRE_DEVICE_BYTES]; /* by number; "": none yet */
     struct device_keys device_keys;
     struct workers_pinning pinning; /* of those that are no more */
     /* Set by the owner. The packet's fds are closed after on_packet save those set to -1. */

@@ -64,16 +64,16 @@ static void test_gpu_failures(void **state)
     for (uint32_t attempt = 1; attempt < rig_limits.attempts; attempt++) {
         if (attempt > 1)
             rig_say(&rig, EVENT_STARTED, &prove); /* once before it was started, once after */
-        rig_failed(&rig, &prove, FAULT_CAPACITY, 0);
+        rig_failed(&rig, &prove, FAULT_INTERNAL, 0);
         again = rig_take(&rig, ACTION_PROVE);
         assert_int_equal(again.slab, prove.slab);
         assert_int_equal(again.generation, prove.generation);
         assert_true(again.assignment > prove.assignment);
         prove = again;
     }
-    rig_failed(&rig, &prove, FAULT_CAPACITY, 0);
+    rig_failed(&rig, &prove, FAULT_INTERNAL, 0);
     fail = rig_take(&rig, ACTION_FAIL);
-    assert_int_equal(fail.fault, FAULT_CAPACITY);
+    assert_int_equal(fail.fault, FAULT_INTERNAL);
     assert_int_equal(fail.attempts, 3);
     assert_int_equal(credit_available(&rig.control, 0), 4);
     rig_close(&rig);

@@ -100,9 +100,18 @@ static inline void rig_claim(struct rig *rig, uint64_t job, uint32_t partition, 
 
 static inline void rig_attach(struct rig *rig, uint32_t seat, enum worker_role role)
 {
-    rig_step(rig,
-             (struct dispatch_event){.type = EVENT_ATTACHED, .seat = seat, .attached = {role}});
+    rig_step(rig, (struct dispatch_event){.type = EVENT_ATTACHED,
+                                          .seat = seat,
+                                          .attached = {.role = role, .device = seat}});
     rig_step(rig, (struct dispatch_event){.type = EVENT_READY, .seat = seat});
+}
+
+/* A gpu-worker of that device; it is READY only where the test says so. */
+static inline void rig_attach_device(struct rig *rig, uint32_t seat, uint32_t device, int fallback)
+{
+    rig_step(rig, (struct dispatch_event){.type = EVENT_ATTACHED,
+                                          .seat = seat,
+                                          .attached = {ROLE_GPU, device, fallback}});
 }
 
 /* DIED, LEAVING */

@@ -9,7 +9,7 @@
 
 #include "tests/coordinator/dispatch_rig.h"
 
-enum { SEATS = 10, SLABS = 6, JOBS = 4000, PARTITIONS = 4, HELD = 8 };
+enum { SEATS = 10, SLABS = 6, JOBS = 4000, PARTITIONS = 4, HELD = 8, FALLBACK = SEATS - 1 };
 
 /* What became of a partition. */
 enum end { END_NONE, END_CLAIMED, END_RESULT, END_FAIL, END_JOB, END_COMMITTED };
@@ -32,7 +32,9 @@ struct sim {
     uint32_t lanes;
     struct worker workers[SEATS];
     uint8_t ends[JOBS][PARTITIONS];
-    uint64_t next_job; /* job numbers count from 1 */
+    uint16_t excluded[JOBS][PARTITIONS]; /* seats (each a device) that had no memory for it */
+    uint64_t moved;                      /* partitions that went on to another device */
+    uint64_t next_job;                   /* job numbers count from 1 */
     uint32_t next_partition;
     struct action uncommitted[4096]; /* results that wait for their commit */
     uint32_t uncommitted_count;
@@ -128,6 +130,20 @@ static void check_alone(struct sim *sim, uint32_t slab)
     }
 }
 
+/* It has memory for the partition as far as is known, and is no fallback where another could. */
+static void check_device(struct sim *sim, const struct action *action)
+{
+    uint16_t excluded = sim->excluded[action->job][action->partition];
+
+    assert_false(excluded >> action->seat & 1);
+    sim->moved += excluded != 0;
+    for (uint32_t seat = 0; seat < FALLBACK && action->seat == FALLBACK; seat++) {
+        const struct worker *other = &sim->workers[seat];
+        assert_true(other->role != ROLE_GPU || !other->alive || other->leaving ||
+                    excluded >> seat & 1 || dispatch_set_aside(sim->rig.dispatch, seat));
+    }
+}
+
 static void hold(struct sim *sim, const struct action *action)
 {
     struct worker *worker = &sim->workers[action->seat];
@@ -135,6 +151,8 @@ static void hold(struct sim *sim, const struct action *action)
     assert_true(worker->alive && !worker->leaving);
     assert_int_equal(worker->role, action->type == ACTION_FILL ? ROLE_SYNTH : ROLE_GPU);
     check_alone(sim, action->slab);
+    if (action->type == ACTION_PROVE)
+        check_device(sim, action);
     assert_true(worker->count < (action->type == ACTION_FILL ? 1u : 4u));
     worker->held[worker->count++] = (struct assignment){.action = *action};
 }
@@ -276,8 +294,9 @@ static void attach(struct sim *sim, uint32_t seat)
     struct worker *worker = &sim->workers[seat];
 
     *worker = (struct worker){.alive = true, .role = seat < SEATS / 2 + 1 ? ROLE_SYNTH : ROLE_GPU};
-    step(sim,
-         (struct dispatch_event){.type = EVENT_ATTACHED, .seat = seat, .attached = {worker->role}});
+    step(sim, (struct dispatch_event){.type = EVENT_ATTACHED,
+                                      .seat = seat,
+                                      .attached = {worker->role, seat, seat == FALLBACK}});
     step(sim, (struct dispatch_event){.type = EVENT_READY, .seat = seat});
 }
 
@@ -300,7 +319,12 @@ static void keep_stale(struct sim *sim, const struct action *action)
 static void say_last(struct sim *sim, struct worker *worker, uint32_t which,
                      struct dispatch_event event)
 {
-    keep_stale(sim, &worker->held[which].action);
+    const struct action *action = &worker->held[which].action;
+
+    keep_stale(sim, action);
+    if (event.type == EVENT_FAILED && event.failed.fault == FAULT_CAPACITY &&
+        worker->role == ROLE_GPU)
+        sim->excluded[action->job][action->partition] |= (uint16_t)(1u << action->seat);
     worker->held[which] = worker->held[--worker->count];
     step(sim, event);
 }
@@ -496,6 +520,8 @@ static void check_ends(struct sim *sim)
                   (unsigned)sim->fails, (unsigned)sim->deaths,
                   (unsigned)rig_counters(&sim->rig).set_aside_total);
     assert_true(sim->results > 500 && sim->fails > 20 && sim->deaths > 50);
+    print_message("    %u went on to another device\n", (unsigned)sim->moved);
+    assert_true(sim->moved > 0);
     assert_true(rig_counters(&sim->rig).retries_synth_total > 20);
     assert_true(rig_counters(&sim->rig).retries_prove_total > 20);
 }
