@@ -8,8 +8,16 @@
 
 static int index_is_known(const struct rows_cuda_matrix *matrix)
 {
-    const uint32_t bytes = matrix->index_bytes;
-    return matrix->index ? bytes == 1 || bytes == 2 || bytes == 4 : bytes == 0;
+    switch (matrix->index_bytes) {
+    case 0:
+        return 1;
+    case 1:
+    case 2:
+    case 4:
+        return matrix->index != 0;
+    default:
+        return 0;
+    }
 }
 
 int rows_cuda_evaluate(struct gpu_queue *queue, gpu_pointer out,
