@@ -6,6 +6,7 @@
  */
 #include "gpu-worker/cuda_pinning.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -170,6 +171,7 @@ static void *pinning_main(void *arg)
 
 int cuda_pinning_attach(struct cuda_pinning *pinning, const struct device_slabs *slabs)
 {
+    assert(!pinning->attached);
     pinning->slabs = *slabs;
     pinning->stopping = 0;
     pinning->wishes = 0;

@@ -327,7 +327,8 @@ static void test_memory_that_is_no_slab_takes_the_ring(void **state)
                          0);
         fake_run_copies(fake.copies);
         assert_memory_equal(rig.device, text, sizeof(text));
-        assert_int_equal(cuda_pinning_attach(rig.pinning, &rig.slabs), 0);
+        if (!attached)
+            assert_int_equal(cuda_pinning_attach(rig.pinning, &rig.slabs), 0);
     }
     wait_registrations(1, &rig);
     /* over the end of a slab: no registration holds all of it */
