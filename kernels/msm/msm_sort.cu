@@ -71,12 +71,12 @@ __device__ __forceinline__ void entry_take(const msm_sort_arguments &a, uint32_t
 
 template <bool placing>
 __device__ __forceinline__ void digit_take(const msm_sort_arguments &a, uint32_t window,
-                                           uint32_t bits, uint32_t kind, uint32_t number)
+                                           uint32_t bits, uint32_t number)
 {
     uint32_t half = 1u << (a.window_bits - 1);
     uint32_t negate = bits < half, size = negate ? half - bits : bits - half;
     uint32_t bucket = (window - a.window_first) * half + size - 1;
-    entry_take<placing>(a, kind == 0 && size != 0 ? bucket : no_bucket, 2 * number + negate);
+    entry_take<placing>(a, size != 0 ? bucket : no_bucket, 2 * number + negate);
 }
 
 /*
@@ -86,7 +86,7 @@ __device__ __forceinline__ void digit_take(const msm_sort_arguments &a, uint32_t
  */
 template <bool placing>
 __device__ __forceinline__ void digits_take(const msm_sort_arguments &a, const uint32_t (&word)[8],
-                                            uint32_t kind, uint32_t number)
+                                            uint32_t number)
 {
     uint64_t carry = 0, bits = 0;
     uint32_t have = 0, window = 0;
@@ -97,7 +97,7 @@ __device__ __forceinline__ void digits_take(const msm_sort_arguments &a, const u
         carry >>= 32;
         for (have += 32; have >= a.window_bits && window < a.window_end; window++) {
             if (window >= a.window_first)
-                digit_take<placing>(a, window, (uint32_t)bits & ((1u << a.window_bits) - 1), kind,
+                digit_take<placing>(a, window, (uint32_t)bits & ((1u << a.window_bits) - 1),
                                     number);
             bits >>= a.window_bits;
             have -= a.window_bits;
@@ -113,8 +113,12 @@ template <bool placing> __device__ __forceinline__ void scalars_take(const msm_s
     uint32_t word[8];
     scalar_load(word, a, number);
     uint32_t kind = scalar_kind(word, a);
+    /* Zeros in place of what has no digits here: nvcc would make two loops of a condition in this
+     * one, and the lanes of a warp would meet at every vote from two places. */
+    for (int i = 0; i < 8; i++)
+        word[i] = kind == 0 ? word[i] : 0;
     if (__ballot_sync(whole_warp, kind == 0))
-        digits_take<placing>(a, word, kind, number);
+        digits_take<placing>(a, word, number);
     if (a.window_first == 0) {
         uint32_t ones = a.window_end << (a.window_bits - 1);
         uint32_t is_one = kind == 1 || kind == 2;
