@@ -18,12 +18,38 @@ static const struct cuda_driver *driver_of(const struct cuda_queue *queue)
     return queue->fault->driver;
 }
 
+/* ---- modules ---- */
+
+/* Operations by themselves, which only self tests and measurements launch. */
+static int is_for_tests(const struct cuda_module *module)
+{
+    return strcmp(module->name, "field") == 0;
+}
+
+static int load_modules(struct cuda_queue *queue, int for_tests)
+{
+    for (unsigned i = 0; i < cuda_modules_count(); i++) {
+        const struct cuda_module *module = cuda_modules_at(i);
+        if (module->curve != queue->curve || is_for_tests(module) != for_tests)
+            continue;
+        assert(queue->modules < CUDA_QUEUE_MODULES);
+        CUresult code =
+            driver_of(queue)->cuModuleLoadData(&queue->module[queue->modules], module->image);
+        int error = cuda_fault_check(queue->fault, code, "cuModuleLoadData");
+        if (error)
+            return error;
+        queue->modules++;
+    }
+    return queue->modules ? 0 : -ENOENT;
+}
+
 /* ---- functions ---- */
 
-static CUfunction look_up(const struct cuda_queue *queue, const char *name)
+/* In the modules from `first` on. */
+static CUfunction look_up(const struct cuda_queue *queue, unsigned first, const char *name)
 {
     CUfunction function = NULL;
-    for (unsigned i = 0; i < queue->modules; i++) {
+    for (unsigned i = first; i < queue->modules; i++) {
         CUresult code = driver_of(queue)->cuModuleGetFunction(&function, queue->module[i], name);
         if (code == CUDA_SUCCESS)
             return function;
@@ -40,7 +66,12 @@ static struct cuda_function *find_function(struct cuda_queue *queue, const char 
     for (unsigned i = 0; i < queue->functions; i++)
         if (queue->function[i].name == name || strcmp(queue->function[i].name, name) == 0)
             return &queue->function[i];
-    CUfunction function = look_up(queue, name);
+    CUfunction function = look_up(queue, 0, name);
+    unsigned before = queue->modules;
+    if (!function && !queue->has_tests && load_modules(queue, 1) == 0) {
+        queue->has_tests = 1;
+        function = look_up(queue, before, name);
+    }
     if (!function || queue->functions == CUDA_QUEUE_FUNCTIONS)
         return NULL;
     queue->function[queue->functions] =
@@ -89,23 +120,6 @@ static int queue_clear(struct gpu_queue *self, gpu_pointer at, size_t bytes)
 
 /* ---- opening ---- */
 
-static int load_modules(struct cuda_queue *queue, enum curve_id curve)
-{
-    for (unsigned i = 0; i < cuda_modules_count(); i++) {
-        const struct cuda_module *module = cuda_modules_at(i);
-        if (module->curve != curve)
-            continue;
-        assert(queue->modules < CUDA_QUEUE_MODULES);
-        CUresult code =
-            driver_of(queue)->cuModuleLoadData(&queue->module[queue->modules], module->image);
-        int error = cuda_fault_check(queue->fault, code, "cuModuleLoadData");
-        if (error)
-            return error;
-        queue->modules++;
-    }
-    return queue->modules ? 0 : -ENOENT;
-}
-
 static uint32_t attribute(const struct cuda_queue *queue, CUdevice device, int which)
 {
     int value = 0;
@@ -117,13 +131,15 @@ static uint32_t attribute(const struct cuda_queue *queue, CUdevice device, int w
 int cuda_queue_open(struct cuda_queue *queue, const struct cuda_fault *fault, CUdevice device,
                     CUstream stream, enum curve_id curve)
 {
-    *queue = (struct cuda_queue){
-        .queue = {.launch = queue_launch, .clear = queue_clear}, .fault = fault, .stream = stream};
+    *queue = (struct cuda_queue){.queue = {.launch = queue_launch, .clear = queue_clear},
+                                 .fault = fault,
+                                 .stream = stream,
+                                 .curve = curve};
     uint32_t processors = attribute(queue, device, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
     queue->queue.multiprocessors = processors ? processors : 1;
     queue->queue.shared_bytes_most =
         attribute(queue, device, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
-    int error = load_modules(queue, curve);
+    int error = load_modules(queue, 0);
     if (error)
         cuda_queue_close(queue);
     return error;

@@ -1,6 +1,7 @@
 /*
  * A gpu_queue (kernels/gpu_queue.h) over a stream of a GPU, for one curve: its modules are loaded
- * whole when it is opened, so that no proof waits for code.
+ * whole when it is opened, so that no proof waits for code. Module `field`, which no proof uses, is
+ * loaded when a kernel of it is launched.
  *
  * Called by the CUDA device, from the prover's thread. A SIGKILL leaves nothing.
  */
@@ -24,6 +25,8 @@ struct cuda_queue {
     struct gpu_queue queue; /* first: the calls cast back */
     const struct cuda_fault *fault;
     CUstream stream;
+    enum curve_id curve;
+    int has_tests; /* module `field` is loaded too */
     unsigned modules, functions;
     CUmodule module[CUDA_QUEUE_MODULES];
     struct cuda_function function[CUDA_QUEUE_FUNCTIONS];
