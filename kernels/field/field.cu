@@ -138,15 +138,6 @@ KERNEL field_fq_differences(struct field_cuda_operands o)
                 gpu_##group##_xyzz_double(&sum);                                                   \
             gpu_##group##_xyzz_store(element(o.out, i, sizeof(sum)), &sum);                        \
         }                                                                                          \
-    }                                                                                              \
-    KERNEL cost_##group##_mixed_add(struct field_cuda_operands o)                                  \
-    {                                                                                              \
-        struct gpu_##group##_xyzz sum;                                                             \
-        struct gpu_##group##_affine point;                                                         \
-        gpu_##group##_xyzz_load(&sum, (void *)o.a);                                                \
-        gpu_##group##_affine_load(&point, (void *)o.b);                                            \
-        gpu_##group##_xyzz_add_affine(&sum, &point, o.negate);                                     \
-        gpu_##group##_xyzz_store((void *)o.out, &sum);                                             \
     }
 
 GROUP_KERNELS(g1)
