@@ -117,6 +117,48 @@ static void quotient_any_order_same(void **unused)
     }
 }
 
+/* A pass as plans make them for large domains only: the largest tile, the most threads. */
+static int pass_launch(struct soft_queue *queue, const char *kernel,
+                       struct ntt_pass_arguments arguments, uint32_t threads)
+{
+    const uint32_t log2_tile = arguments.depth + arguments.log2_columns;
+    const struct gpu_launch launch = {.kernel = kernel,
+                                      .blocks = 1u << (arguments.log2_domain - log2_tile),
+                                      .threads = threads,
+                                      .shared_bytes = 96u << log2_tile,
+                                      .arguments = &arguments,
+                                      .argument_bytes = sizeof(arguments)};
+    return queue->queue.launch(&queue->queue, &launch);
+}
+
+static void quotient_by_largest_tiles(void **unused)
+{
+    (void)unused;
+    enum { LOG2 = 12, TILE = 11 };
+    const struct curve *curve = curve_portable(CURVE_BLS12381);
+    struct soft_queue *queue = soft_queue_open("bls12381", 30);
+    const size_t bytes = sizeof(*a) << LOG2;
+    rows_fill(curve, LOG2, RANDOM);
+    want_make(curve, LOG2);
+    struct ntt_pass_arguments upper = {.array = {cuda_upload(queue, a, bytes),
+                                                 cuda_upload(queue, b, bytes),
+                                                 soft_queue_allocate(queue, bytes)},
+                                       .table = table_new(queue, LOG2),
+                                       .log2_domain = LOG2,
+                                       .depth = LOG2 - TILE,
+                                       .log2_columns = 2 * TILE - LOG2};
+    struct ntt_pass_arguments middle = upper;
+    middle.level = LOG2 - TILE;
+    middle.depth = TILE;
+    middle.log2_columns = 0;
+    assert_int_equal(pass_launch(queue, "ntt_forward", upper, NTT_THREADS_MOST), 0);
+    assert_int_equal(pass_launch(queue, "ntt_middle", middle, NTT_THREADS_MOST), 0);
+    assert_int_equal(pass_launch(queue, "ntt_backward", upper, 96), 0);
+    soft_queue_read(queue, got, upper.array[0], bytes);
+    assert_memory_equal(got, want, bytes);
+    soft_queue_close(queue);
+}
+
 static void check_table(struct soft_queue *queue, const struct curve *curve, unsigned log2)
 {
     const size_t n = (size_t)1 << log2;
@@ -249,10 +291,10 @@ static void errors_are_returned(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(quotient_equals_c),          cmocka_unit_test(quotient_in_many_passes),
-        cmocka_unit_test(quotient_any_order_same),    cmocka_unit_test(table_equals_c),
-        cmocka_unit_test(plans_take_each_level_once), cmocka_unit_test(plans_have_few_passes),
-        cmocka_unit_test(errors_are_returned),
+        cmocka_unit_test(quotient_equals_c),       cmocka_unit_test(quotient_in_many_passes),
+        cmocka_unit_test(quotient_any_order_same), cmocka_unit_test(quotient_by_largest_tiles),
+        cmocka_unit_test(table_equals_c),          cmocka_unit_test(plans_take_each_level_once),
+        cmocka_unit_test(plans_have_few_passes),   cmocka_unit_test(errors_are_returned),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
