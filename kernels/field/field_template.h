@@ -38,7 +38,7 @@ FIELD_INLINE void FIELD_FN(reduce_once)(FIELD_TYPE *out, const uint64_t *x)
         borrow = word_sub(borrow, x[i], FIELD_FN(modulus)[i], &d[i]);
     const uint64_t keep = 0 - (uint64_t)borrow;
     for (int i = 0; i < FIELD_LIMBS; i++)
-        out->word[i] = (x[i] & keep) | (d[i] & ~keep);
+        out->word[i] = word_select(keep, x[i], d[i]);
 }
 
 FIELD_INLINE void FIELD_FN(add)(FIELD_TYPE *out, const FIELD_TYPE *a, const FIELD_TYPE *b)
