@@ -79,9 +79,10 @@ $(bin)/pawl: LDLIBS += -lcurl -ljansson -linih -lcrypto
 $(bin)/testkey: $(BUILD)/obj/tests/testkey/main.o $(call lib,testkey kernels)
 $(bin)/supervise: conf/supervise # beside the programs, where tests look for it
 	@install -D -m 0755 $< $@
+link_libs = $(if $(STATIC),-Wl$(comma)-Bstatic) $(LDLIBS) $(if $(STATIC),-Wl$(comma)-Bdynamic -lm)
 $(bin)/%:
 	@mkdir -p $(@D)
-	$(CC) $(LDFLAGS) -o $@ $^ $(LDLIBS)
+	$(CC) $(LDFLAGS) -o $@ $^ $(link_libs)
 
 # The build id: version and a hash of the headers that fix what processes share.
 layout_headers := $(addprefix shm/,control.h image.h result.h seat.h slab.h trace.h wire.h)
@@ -122,7 +123,9 @@ ifneq ($(cuda),)
 cuda_known := $(patsubst compute_%,%,$(shell $(NVCC) --list-gpu-arch))
 cuda_newest := $(shell printf '%s\n' $(cuda_known) | sort -n | tail -n 1)
 endif
-cuda_codes = $(foreach a,$(filter $(cuda_known),$(1)),-gencode arch=compute_$(a),code=sm_$(a)) \
+# one translation to PTX, for the oldest, serves the machine code of all: it takes more time than the rest
+cuda_codes = $(foreach a,$(filter $(cuda_known),$(1)),-gencode \
+    arch=compute_$(firstword $(filter $(cuda_known),$(1))),code=sm_$(a)) \
     -gencode arch=compute_$(cuda_newest),code=compute_$(cuda_newest)
 define cuda_rule # FOLDER CURVE ARCHITECTURES
 $(BUILD)/$(1)/%.$(2).fatbin: %.cu
@@ -154,6 +157,16 @@ $(softcuda): $(BUILD)/lib/softcuda.a
 	@mkdir -p $(@D)
 	$(CC) $(LDFLAGS) -shared -Wl,-z,nodelete -o $@ -Wl,--whole-archive $^ -Wl,--no-whole-archive $(LDLIBS)
 -include $(shell find $(BUILD)/cuda $(BUILD)/cuda-all -name '*.d' 2>/dev/null)
+
+# gpu-check does what tests/gpu/run asks for on a machine with a GPU; never installed. STATIC=1 links libraries other than
+# the C library's statically, so that the folder can be carried to a machine that lacks them.
+gpu_check := $(BUILD)/gpu/gpu-check
+$(gpu_check): $(call objects,tests/gpu) $(call lib,gpu-worker synth-worker shm kernels)
+$(gpu_check): LDLIBS += -linih -lcrypto -lseccomp
+$(gpu_check):
+	@mkdir -p $(@D)
+	$(CC) $(LDFLAGS) -o $@ $^ $(link_libs)
+gpu-check: $(addprefix $(bin)/,coordinator synth-worker gpu-worker testkey) $(gpu_check)
 
 # ---------------------------------------------------------------- tests
 # tests/FOLDER/NAME_test.c is a program of its own, linked with that folder's library and those below it.
@@ -202,7 +215,7 @@ scenarios := $(filter-out tests/scenario/lib.%,$(wildcard tests/scenario/*.sh te
 
 check:
 	@conf/install-deps check
-	@$(MAKE) --no-print-directory -j $$(nproc) programs unit-tests
+	@$(MAKE) --no-print-directory -j $$(nproc) programs unit-tests $(softcuda) $(gpu_check)
 	@BUILD_DIR=$(BUILD) TEST_JOBS=$$(nproc) tests/run $(scenarios) $(unit_tests)
 
 demo:
@@ -255,4 +268,4 @@ install: programs
 clean:
 	rm -rf $(BUILD)
 
-.PHONY: all programs unit-tests check demo bench-cpu fuzz-long format format-check install clean
+.PHONY: all programs gpu-check unit-tests check demo bench-cpu fuzz-long format format-check install clean
