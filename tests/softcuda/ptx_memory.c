@@ -82,13 +82,13 @@ static void raise_unwritten(struct ptx_warp *warp, const struct ptx_code *code, 
 #define LOAD_ELEMENTS(register_type, memory_type)                                                  \
     for (unsigned e = 0; e < code->count; e++) {                                                   \
         register_type *d = ptx_vector(warp, code->operand[e]);                                     \
-        const uint8_t *at = base + e * sizeof(memory_type);                                        \
-        EACH_LANE(memory_type value; memcpy(&value, at + addresses[l], sizeof value);              \
+        const uintptr_t at = base + e * sizeof(memory_type);                                       \
+        EACH_LANE(memory_type value; memcpy(&value, (void *)(at + addresses[l]), sizeof value);    \
                   d[l] = (register_type)value);                                                    \
     }
 
 /* `base` is such that base + address is the byte; the usual widths */
-static bool load_all(struct ptx_warp *warp, const struct ptx_code *code, const uint8_t *base,
+static bool load_all(struct ptx_warp *warp, const struct ptx_code *code, uintptr_t base,
                      const uint64_t *addresses)
 {
     if (code->bytes == 4 && code->class == PTX_32) {
@@ -145,8 +145,7 @@ PTX_HANDLER(ptx_run_load)
         const unsigned unwritten = find_unwritten(warp, range, addresses, bytes);
         if (unwritten < PTX_LANES)
             return raise_unwritten(warp, code, unwritten, addresses[unwritten]);
-        if (load_all(warp, code, (const uint8_t *)((uintptr_t)range->host - range->base),
-                     addresses))
+        if (load_all(warp, code, (uintptr_t)range->host - range->base, addresses))
             return;
     }
     for (unsigned l = 0; l < PTX_LANES; l++)
