@@ -150,4 +150,17 @@ start_gpu "oom=1,once=$work/once-oom"
 check 'no memory once: the job ends right' prove_same bn128/mul2
 is '... and no worker died' 0 "$(gpu_deaths)"
 stop_gpu 'no memory once'
+
+# the software driver's context takes 16 MiB, and a key and its scratch 2 MiB each
+sed -i 's/^devices = .*/devices = cuda:0 cpu/' "$work/pawl.ini"
+start_gpu memory=19M
+both_there() {
+    [ "$(worker_pids gpu | wc -l)" -eq 2 ]
+}
+check 'a GPU and the CPU' wait_for 20 both_there
+check 'too little memory on the GPU: the job ends right, by the CPU' prove_same bn128/mul2
+is '... and no worker died' 0 "$(gpu_deaths)"
+is '... the CPU did it' 1 \
+    "$("$pawl" status --json | jq '.workers[] | select(.device == "cpu").done_total')"
+stop_gpu 'too little memory'
 finish
