@@ -109,9 +109,11 @@ $(BUILD)/obj/%.o: %.c
 
 # ---------------------------------------------------------------- CUDA
 # A *.cu in a folder of kernels/ is a module, compiled once a curve. The programs hold machine code for CUDA_ARCHS and the
-# newest PTX that nvcc knows, for GPUs to come. CUDA=0 leaves all of it out, as does a machine without nvcc.
+# newest PTX that nvcc knows, for GPUs to come. CUDA=0 leaves all of it out, as does a machine without nvcc. Other builds
+# (SAN=) take the modules of the build that CUDA_BUILD names.
 NVCC ?= $(firstword $(wildcard /usr/local/cuda/bin/nvcc) $(shell command -v nvcc 2>/dev/null))
 CUDA ?= $(if $(NVCC),1,0)
+CUDA_BUILD ?= $(BUILD)
 CUDA_ARCHS ?= 90
 CUDA_ARCHS_ALL := 80 86 89 90 100 120
 cuda := $(filter 1,$(CUDA))
@@ -128,7 +130,7 @@ cuda_codes = $(foreach a,$(filter $(cuda_known),$(1)),-gencode \
     arch=compute_$(firstword $(filter $(cuda_known),$(1))),code=sm_$(a)) \
     -gencode arch=compute_$(cuda_newest),code=compute_$(cuda_newest)
 define cuda_rule # FOLDER CURVE ARCHITECTURES
-$(BUILD)/$(1)/%.$(2).fatbin: %.cu
+$(CUDA_BUILD)/$(1)/%.$(2).fatbin: %.cu
 	@mkdir -p $$(@D); echo "  NVCC $$@"
 	@$$(NVCC) $$(cuda_flags) -DPAWL_CURVE=$(2) -Xptxas -v $$(call cuda_codes,$(3)) -MMD -MF $$@.d -MT $$@ -fatbin -o $$@ $$< 2>$$@.log \
 	    || { cat $$@.log; exit 1; }
@@ -136,11 +138,11 @@ endef
 $(foreach c,$(curves),$(eval $(call cuda_rule,cuda,$(c),$(CUDA_ARCHS)))\
     $(eval $(call cuda_rule,cuda-all,$(c),$(CUDA_ARCHS_ALL))))
 .PHONY: cuda-all
-cuda-all: $(call cuda_fatbins,$(BUILD)/cuda-all)
+cuda-all: $(call cuda_fatbins,$(CUDA_BUILD)/cuda-all)
 
 # gpu-worker carries the modules: a list of them for cuda_modules.c, which embeds the files.
 ifneq ($(and $(cuda),$(cuda_sources)),)
-cuda_embedded := $(call cuda_fatbins,$(BUILD)/cuda)
+cuda_embedded := $(call cuda_fatbins,$(CUDA_BUILD)/cuda)
 cuda_list_line = CUDA_MODULE($(basename $(basename $(notdir $(1)))),$(patsubst .%,%,$(suffix $(basename $(1)))),"$(1)")
 $(BUILD)/gen/cuda_modules.inc: $(cuda_embedded)
 	@mkdir -p $(@D)
@@ -156,7 +158,7 @@ softcuda := $(BUILD)/softcuda/libcuda.so.1
 $(softcuda): $(BUILD)/lib/softcuda.a
 	@mkdir -p $(@D)
 	$(CC) $(LDFLAGS) -shared -Wl,-z,nodelete -o $@ -Wl,--whole-archive $^ -Wl,--no-whole-archive $(LDLIBS)
--include $(shell find $(BUILD)/cuda $(BUILD)/cuda-all -name '*.d' 2>/dev/null)
+-include $(shell find $(CUDA_BUILD)/cuda $(CUDA_BUILD)/cuda-all -name '*.d' 2>/dev/null)
 
 # gpu-check does what tests/gpu/run asks for on a machine with a GPU; never installed. STATIC=1 links libraries other than
 # the C library's statically, so that the folder can be carried to a machine that lacks them.
@@ -182,7 +184,7 @@ $(BUILD)/obj/tests/kernels/%_ifma_test.o: CFLAGS += $(form_flags_ifma)
 unit-tests: $(unit_tests)
 link_test = @mkdir -p $(@D); $(CC) $(LDFLAGS) -o $@ $^ $(LDLIBS) -linih -lcmocka
 $(BUILD)/tests/kernels/%_cuda_test: $(BUILD)/obj/tests/kernels/%_cuda_test.o $(call lib,softcuda kernels) \
-    | $(call cuda_fatbins,$(BUILD)/cuda)
+    | $(call cuda_fatbins,$(CUDA_BUILD)/cuda)
 	$(link_test)
 $(BUILD)/tests/kernels/%_test: $(BUILD)/obj/tests/kernels/%_test.o $(call lib,kernels)
 	$(link_test)
