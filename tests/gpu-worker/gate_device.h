@@ -25,6 +25,9 @@ struct gate {
     _Atomic int closed, wrong_sums, failing;
     _Atomic int staging;                   /* has stage and unstage, and calls the watch's idle */
     _Atomic int stages, unstages, skipped; /* calls; proofs of what was not the staged */
+    /* what it was told of slabs: how often they came and went, how many, which is wanted */
+    _Atomic int attached, detached, slabs;
+    _Atomic uint64_t wanted; /* its offset + 1 */
 };
 
 static struct gate *gate;
@@ -46,7 +49,8 @@ static inline void gate_destroy(void)
 struct gate_device {
     struct device device;
     struct device *cpu;
-    const uint64_t *staged; /* a witness */
+    const uint64_t *staged;     /* a witness */
+    const volatile char *slabs; /* as long as they are attached */
 };
 
 static int gate_pass(struct device_watch *watch)
@@ -132,6 +136,32 @@ static void gate_key_drop(struct device *device, struct device_key *key)
     self->cpu->operations->key_drop(self->cpu, key);
 }
 
+static int gate_slabs_attach(struct device *device, const struct device_slabs *slabs)
+{
+    struct gate_device *self = (struct gate_device *)device;
+    assert(!self->slabs);
+    self->slabs = slabs->base;
+    atomic_store(&gate->slabs, (int)slabs->count);
+    atomic_fetch_add(&gate->attached, 1);
+    return 0;
+}
+
+static void gate_slabs_detach(struct device *device)
+{
+    struct gate_device *self = (struct gate_device *)device;
+    if (!self->slabs)
+        return;
+    (void)self->slabs[0]; /* they are still mapped */
+    self->slabs = NULL;
+    atomic_fetch_add(&gate->detached, 1);
+}
+
+static void gate_slab_want(struct device *device, const void *slab)
+{
+    struct gate_device *self = (struct gate_device *)device;
+    atomic_store(&gate->wanted, (uint64_t)((const volatile char *)slab - self->slabs) + 1);
+}
+
 static struct device *gate_open(const char *name, const struct device_settings *settings,
                                 const char **why)
 {
@@ -139,7 +169,10 @@ static struct device *gate_open(const char *name, const struct device_settings *
                                                   .describe = gate_describe,
                                                   .key_load = gate_key_load,
                                                   .key_drop = gate_key_drop,
-                                                  .prove = gate_prove};
+                                                  .prove = gate_prove,
+                                                  .slabs_attach = gate_slabs_attach,
+                                                  .slabs_detach = gate_slabs_detach,
+                                                  .slab_want = gate_slab_want};
     struct gate_device *self = calloc(1, sizeof(*self));
     assert(self);
     if (atomic_load(&gate->staging)) {

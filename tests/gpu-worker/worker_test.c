@@ -671,6 +671,32 @@ static void test_other_slabs_take_the_place_of_the_first(void **state)
     fake_close(&fake);
 }
 
+static void test_the_device_is_told_of_slabs(void **state)
+{
+    (void)state;
+    struct fake fake;
+    struct wire_packet packet;
+    open_filled(&fake, mul2, 3);
+    assert_int_equal(atomic_load(&gate->attached), 1); /* before READY */
+    assert_int_equal(atomic_load(&gate->slabs), FAKE_SLABS);
+    fake_assign(&fake, &fake.order[2]);
+    expect_step(&fake, WIRE_STARTED, 2);
+    assert_int_equal(atomic_load(&gate->wanted), fake.region.control.slabs[2].offset + 1);
+    expect_step(&fake, WIRE_COMPUTED, 2);
+    expect_proved(&fake, 2, 0);
+    assert_int_equal(atomic_load(&gate->detached), 0);
+    replace_slabs(&fake);
+    send_region(&fake);
+    assert_int_equal(fake_receive(&fake, &packet), WIRE_READY);
+    assert_int_equal(atomic_load(&gate->detached), 1);
+    assert_int_equal(atomic_load(&gate->attached), 2);
+    assert_int_equal(atomic_load(&gate->slabs), 2);
+    fake_send_plain(&fake, WIRE_LEAVE);
+    assert_int_equal(fake_exit_code(&fake), 0);
+    assert_int_equal(atomic_load(&gate->detached), 2);
+    fake_close(&fake);
+}
+
 static void test_other_slabs_during_a_proof_are_no_protocol(void **state)
 {
     (void)state;
@@ -744,6 +770,7 @@ int main(void)
         cmocka_unit_test(test_sigterm_ends_what_is_assigned),
         cmocka_unit_test(test_the_end_of_the_socket_ends_the_process),
         cmocka_unit_test(test_other_slabs_take_the_place_of_the_first),
+        cmocka_unit_test(test_the_device_is_told_of_slabs),
         cmocka_unit_test(test_other_slabs_during_a_proof_are_no_protocol),
         cmocka_unit_test(test_a_message_that_no_gpu_worker_gets),
         cmocka_unit_test(test_a_crash_leaves_last_words),
