@@ -1,10 +1,12 @@
 /*
  * `pawl doctor`: what this machine, its limits and the places of the service mean for Pawl, each
- * with the command that mends it. It changes nothing and initialises no driver.
+ * with the command that mends it. It changes nothing; drivers are initialised in processes of
+ * their own.
  */
 #ifndef PAWL_CLIENT_DOCTOR_H
 #define PAWL_CLIENT_DOCTOR_H
 
+#include <jansson.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -44,6 +46,9 @@ void doctor_look_at_state_dir(struct doctor_finding *finding, const struct docto
 /* doctor_devices.c */
 void doctor_look_at_cpu(struct doctor_finding *finding, const struct doctor_place *place);
 void doctor_look_at_driver(struct doctor_finding *finding, const struct doctor_place *place);
+void doctor_look_at_devices(struct doctor_finding *finding, const struct doctor_place *place);
+/* The finding of a list of gpu-worker --list-devices. */
+void doctor_judge_devices(struct doctor_finding *finding, const json_t *list);
 void doctor_look_at_mps(struct doctor_finding *finding, const struct doctor_place *place);
 
 #endif

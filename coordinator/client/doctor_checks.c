@@ -184,6 +184,7 @@ const struct doctor_check doctor_checks[] = {
     {"numa", look_at_numa},
     {"cpu", doctor_look_at_cpu},
     {"driver", doctor_look_at_driver},
+    {"devices", doctor_look_at_devices},
     {"mps", doctor_look_at_mps},
     {"landlock", look_at_landlock},
     {"seccomp", look_at_seccomp},

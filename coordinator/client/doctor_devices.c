@@ -1,10 +1,9 @@
 /*
  * What `pawl doctor` looks at of processors and devices; see doctor.h. The driver's library is
- * loaded and let go of again, never initialised.
+ * loaded and let go of again; it is initialised by gpu-worker --list-devices alone.
  */
 #include "coordinator/client/doctor.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -13,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "coordinator/client/devices.h"
 #include "kernels/cpu_form.h"
 
 void doctor_look_at_cpu(struct doctor_finding *finding, const struct doctor_place *place)
@@ -33,19 +33,10 @@ void doctor_look_at_cpu(struct doctor_finding *finding, const struct doctor_plac
                     ifma, cpu_form_name(cpu_form_chosen()));
 }
 
-static int library_loads(void)
-{
-    void *library = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);
-
-    if (library)
-        dlclose(library);
-    return library != NULL;
-}
-
 void doctor_look_at_driver(struct doctor_finding *finding, const struct doctor_place *place)
 {
     char node[PATH_MAX];
-    int loads = library_loads();
+    int loads = devices_library_loads();
 
     snprintf(node, sizeof(node), "%s/dev/nvidiactl", place->root);
     int exists = access(node, F_OK) == 0;
@@ -62,6 +53,66 @@ void doctor_look_at_driver(struct doctor_finding *finding, const struct doctor_p
                     "/dev/nvidiactl is there, but libcuda.so.1 does not load");
     else
         doctor_find(finding, DOCTOR_OK, NULL, "the driver's nodes and libcuda.so.1 are there");
+}
+
+static const char *text_of(const json_t *object, const char *key)
+{
+    const char *text = json_string_value(json_object_get(object, key));
+
+    return text ? text : "";
+}
+
+/* Appends what is known of a GPU; returns whether it is fit. */
+static int describe_gpu(char *out, size_t bytes, const json_t *gpu)
+{
+    size_t used = strlen(out);
+    int fit = json_is_true(json_object_get(gpu, "fit"));
+
+    snprintf(out + used, bytes - used, "%s%.48s (%.40s, %lld MiB) is %s%s%.120s", used ? "; " : "",
+             text_of(gpu, "name"), text_of(gpu, "model"),
+             json_integer_value(json_object_get(gpu, "memory_bytes")) >> 20, fit ? "fit" : "unfit",
+             fit ? "" : ": ", fit ? "" : text_of(gpu, "why"));
+    return fit;
+}
+
+void doctor_judge_devices(struct doctor_finding *finding, const json_t *list)
+{
+    char gpus[sizeof(finding->means)] = "";
+    int unfit = 0;
+    size_t i;
+    const json_t *device;
+
+    json_array_foreach(json_object_get(list, "devices"), i, device)
+    {
+        if (strcmp(text_of(device, "name"), "cpu") != 0)
+            unfit += !describe_gpu(gpus, sizeof(gpus), device);
+    }
+    if (unfit)
+        doctor_find(finding, DOCTOR_WARN, "gpu-worker --list-devices tells all of it", "%s", gpus);
+    else if (gpus[0])
+        doctor_find(finding, DOCTOR_OK, NULL, "%s", gpus);
+    else if (*text_of(list, "why"))
+        doctor_find(finding, DOCTOR_WARN, "nvidia-smi; a driver of the 580 series or newer",
+                    "the CPU proves alone, for no GPU can be used: %s", text_of(list, "why"));
+    else
+        doctor_find(finding, DOCTOR_OK, NULL, "the driver shows no GPU: the CPU proves");
+}
+
+void doctor_look_at_devices(struct doctor_finding *finding, const struct doctor_place *place)
+{
+    char why[512] = "";
+
+    (void)place;
+    if (!devices_library_loads()) {
+        doctor_find(finding, DOCTOR_OK, NULL, "cpu; no driver is there to show a GPU");
+        return;
+    }
+    json_t *list = devices_list(why, sizeof(why));
+    if (list)
+        doctor_judge_devices(finding, list);
+    else
+        doctor_find(finding, DOCTOR_WARN, "gpu-worker --list-devices", "%s", why);
+    json_decref(list);
 }
 
 void doctor_look_at_mps(struct doctor_finding *finding, const struct doctor_place *place)

@@ -140,7 +140,7 @@ static int place_name(const struct one_shot *this)
 
 /* ---- the instance ---- */
 
-static int write_config(const struct one_shot *this, unsigned long threads)
+static int write_config(const struct one_shot *this, const struct one_shot_options *options)
 {
     char path[160];
     uint64_t queued = this->slab_bytes > QUEUED_BYTES_LEAST ? this->slab_bytes : QUEUED_BYTES_LEAST;
@@ -152,7 +152,8 @@ static int write_config(const struct one_shot *this, unsigned long threads)
             "[pawl]\nsocket = %s/s\nstate_dir = %s/state\nrun_dir = %s/run\nimages_dir = "
             "%s/images\nbacking = memfd\nstore = memory\ndrain_timeout = 1s\n",
             this->folder, this->folder, this->folder, this->folder);
-    fprintf(file, "[workers]\nsynth = 1\ndevices = cpu\nthreads = %lu\n", threads);
+    fprintf(file, "[workers]\nsynth = 1\ndevices = %s\nthreads = %lu\n", options->device,
+            options->threads);
     fprintf(file, "[lane one-shot]\nslabs = 1\nsize = %" PRIu64 "\n", this->slab_bytes);
     fprintf(file, "[limits]\nqueued_bytes = %" PRIu64 "\n", queued);
     int error = ferror(file) ? -EIO : 0;
@@ -220,12 +221,21 @@ static int start_coordinator(struct one_shot *this)
     return start_with_pipes(this, owner, ready);
 }
 
-static int start_worker(const struct one_shot *this, struct part *part, char *device)
+static int start_worker(const struct one_shot *this, struct part *part, const char *device)
 {
     char socket[160];
     snprintf(socket, sizeof(socket), "%s/s", this->folder);
-    char *words[] = {"--socket", socket, device ? "--device" : NULL, device, NULL};
+    char *words[] = {"--socket", socket, device ? "--device" : NULL, (char *)(uintptr_t)device,
+                     NULL};
     return part_start(part, this->folder, words, -1, -1);
+}
+
+/* A GPU's worker sees that GPU and no other. */
+static int start_gpu(struct one_shot *this, const char *device)
+{
+    if (strcmp(device, "cpu") != 0)
+        setenv("CUDA_VISIBLE_DEVICES", device, 1);
+    return start_worker(this, &this->gpu, device);
 }
 
 static int open_service(struct one_shot *this)
@@ -243,12 +253,12 @@ static int open_service(struct one_shot *this)
     return 0;
 }
 
-static int start_all(struct one_shot *this)
+static int start_all(struct one_shot *this, const char *device)
 {
     progress_show("starting");
     int code = start_coordinator(this);
     if (!code)
-        code = start_worker(this, &this->gpu, "cpu");
+        code = start_gpu(this, device);
     if (!code)
         code = start_worker(this, &this->synth, NULL);
     return code ? code : open_service(this);
@@ -269,10 +279,10 @@ int one_shot_start(struct one_shot *this, const struct one_shot_options *options
     if (!error)
         error = place_program(this);
     if (!error)
-        error = write_config(this, options->threads);
+        error = write_config(this, options);
     if (error)
         return say_error(EXIT_MACHINE, "cannot write in %s: %s", this->folder, strerror(-error));
-    return start_all(this);
+    return start_all(this, options->device);
 }
 
 void one_shot_stop(struct one_shot *this)

@@ -20,6 +20,7 @@ struct one_shot_options {
     const char *key_path;
     const char *program_path; /* the circuit's witness program; NULL: none */
     const char *cache;        /* a folder, "none", or NULL for the usual one */
+    const char *device;       /* "cpu" or a UUID */
     unsigned long threads;    /* of the CPU device; 0: all */
 };
 

@@ -12,6 +12,7 @@
 
 #include "coordinator/client/circuits.h"
 #include "coordinator/client/commands.h"
+#include "coordinator/client/devices.h"
 #include "coordinator/client/job.h"
 #include "coordinator/client/one_shot.h"
 #include "coordinator/client/options.h"
@@ -67,12 +68,14 @@ static void warn_of_blinders(void)
         fputs("pawl: PAWL_TEST_BLINDERS fixed r and s: this proof hides nothing\n", stderr);
 }
 
-static int prove_alone(const struct arguments *arguments, const char *program, int witness_fd)
+static int prove_alone(const struct arguments *arguments, const char *program, const char *device,
+                       int witness_fd)
 {
     struct one_shot instance;
     json_t *job = NULL;
     struct one_shot_options options = {.key_path = arguments->positional[KEY],
                                        .program_path = program,
+                                       .device = device,
                                        .cache = options_value(arguments, "--cache")};
     int code = options_number(arguments, "--threads", 1024, &options.threads);
     if (code)
@@ -139,16 +142,6 @@ static int prove_by_service(const struct arguments *arguments, const char *progr
 
 /* ---- the command ---- */
 
-static int check_device(const char *device)
-{
-    if (!device || !strcmp(device, "auto") || !strcmp(device, "cpu"))
-        return 0;
-    if (!strncmp(device, "cuda:", 5))
-        return say_error(EXIT_USAGE_ERROR, "device %s is not in this version; --device cpu is",
-                         device);
-    return say_error(EXIT_USAGE_ERROR, "no such device: %s; auto and cpu are", device);
-}
-
 /* program: NULL where there is none. */
 static int check_inputs_stay(char *const *positional, const char *program)
 {
@@ -191,8 +184,11 @@ static int check_witness(const char *path, const char *program)
 /* program: NULL where the witness is there. */
 static int prove(const struct arguments *arguments, const char *program)
 {
-    int witness_fd, code = check_device(options_value(arguments, "--device"));
+    int witness_fd, code = 0;
     int running = options_value(arguments, "--socket") || options_value(arguments, "--config");
+    char device[DEVICES_NAME_BYTES] = ""; /* the running service has its own */
+    if (!running)
+        code = devices_choose(options_value(arguments, "--device"), device);
     if (!code)
         code = check_outputs(arguments->positional, program);
     if (!code)
@@ -202,7 +198,7 @@ static int prove(const struct arguments *arguments, const char *program)
     if (code)
         return code;
     code = running ? prove_by_service(arguments, program, witness_fd)
-                   : prove_alone(arguments, program, witness_fd);
+                   : prove_alone(arguments, program, device, witness_fd);
     close(witness_fd);
     return code;
 }

@@ -15,7 +15,8 @@
     }
 
 static const struct option_spec prove_options[] = {
-    {"--device", OPTION_VALUE, "auto|cpu|cuda:N", "what proves (cuda: a later version)"},
+    {"--device", OPTION_VALUE, "auto|cpu|cuda:N",
+     "what proves (default auto: a GPU that is fit, or the CPU)"},
     {"--threads", OPTION_VALUE, "N", "of the CPU device (default: every CPU allowed)"},
     {"--cache", OPTION_VALUE, "DIR|none", "where compiled keys are kept (default ~/.cache/pawl)"},
     SERVICE_OPTIONS,

@@ -15,6 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "coordinator/client/devices.h"
 #include "coordinator/client/doctor.h"
 
 static char root[64], socket_path[128];
@@ -173,6 +174,61 @@ static void devices_are_found(void **state)
     want("numa", DOCTOR_OK, "2 memory nodes");
 }
 
+static void want_devices(const char *text, enum doctor_state state, const char *part)
+{
+    struct doctor_finding finding = {.name = "devices"};
+    json_t *list = json_loads(text, 0, NULL);
+
+    assert_non_null(list);
+    doctor_judge_devices(&finding, list);
+    json_decref(list);
+    if (finding.state != state || !strstr(finding.means, part))
+        fail_msg("state %d, \"%s\" instead of %d with \"%s\"", (int)finding.state, finding.means,
+                 (int)state, part);
+    assert_int_equal(finding.mend == NULL, state == DOCTOR_OK);
+}
+
+#define A_CPU "{\"devices\": [{\"name\": \"cpu\", \"index\": null, \"fit\": true, \"why\": null}"
+#define A_GPU(name, index, fit, why)                                                               \
+    ", {\"name\": \"" name "\", \"index\": " index ", \"model\": \"A GPU\", \"memory_bytes\": "    \
+    "1073741824, \"fit\": " fit ", \"why\": " why "}"
+
+static const char two_gpus[] = A_CPU A_GPU("GPU-1", "0", "true", "null")
+    A_GPU("GPU-2", "1", "false", "\"too old a GPU\"") "], \"why\": null}";
+
+static void lists_of_devices_are_judged(void **state)
+{
+    (void)state;
+    want_devices(A_CPU "], \"driver\": null, \"why\": null}", DOCTOR_OK, "the CPU proves");
+    want_devices(A_CPU "], \"driver\": null, \"why\": \"the driver is too old\"}", DOCTOR_WARN,
+                 "no GPU can be used: the driver is too old");
+    want_devices(A_CPU A_GPU("GPU-1", "0", "true", "null") "], \"why\": null}", DOCTOR_OK,
+                 "GPU-1 (A GPU, 1024 MiB) is fit");
+    want_devices(two_gpus, DOCTOR_WARN, "GPU-2 (A GPU, 1024 MiB) is unfit: too old a GPU");
+    want_devices("[]", DOCTOR_OK, "the CPU proves");
+}
+
+static void devices_are_named(void **state)
+{
+    char why[512] = "";
+    json_t *list = json_loads(two_gpus, 0, NULL);
+
+    (void)state;
+    assert_string_equal(devices_find(list, "auto", why, sizeof(why)), "GPU-1");
+    assert_string_equal(devices_find(list, "cuda:0", why, sizeof(why)), "GPU-1");
+    assert_string_equal(devices_find(list, "GPU-1", why, sizeof(why)), "GPU-1");
+    assert_string_equal(devices_find(list, "cpu", why, sizeof(why)), "cpu");
+    assert_null(devices_find(list, "cuda:1", why, sizeof(why)));
+    assert_string_equal(why, "it is unfit: too old a GPU");
+    assert_null(devices_find(list, "cuda:2", why, sizeof(why)));
+    assert_string_equal(why, "the driver shows no such GPU");
+    json_decref(list);
+    list = json_loads(A_CPU A_GPU("GPU 1", "0", "true", "null") "], \"why\": \"none\"}", 0, NULL);
+    assert_null(devices_find(list, "auto", why, sizeof(why))); /* that is no name */
+    assert_string_equal(why, "none");
+    json_decref(list);
+}
+
 static void every_check_says_something(void **state)
 {
     (void)state;
@@ -188,7 +244,8 @@ int main(void)
         TEST(memory_is_compared),         TEST(the_configuration_is_compared),
         TEST(missing_places_are_found),   TEST(open_places_are_found),
         TEST(limits_are_found),           TEST(devices_are_found),
-        TEST(every_check_says_something),
+        TEST(every_check_says_something), TEST(lists_of_devices_are_judged),
+        TEST(devices_are_named),
     };
 
     return cmocka_run_group_tests_name("doctor", tests, NULL, NULL);

@@ -181,7 +181,8 @@ check 'a proof to /dev/stdout' verify "$mul2/vkey.json"
 forget
 fails_with 'too few arguments: 64' 64 arguments "$pawl" prove "$key" "$w"
 fails_with 'an unknown option: 64' 64 --frob "$pawl" prove --frob "$key" "$w" a b
-fails_with 'cuda: 64' 64 'cuda:0 is not in this version' prove "$key" "$w" --device cuda:0
+fails_with 'a GPU that is not there: 71' 71 'there is no device cuda:9:' prove "$key" "$w" --device cuda:9
+fails_with 'no name of a device: 64' 64 'no such device: tpu' prove "$key" "$w" --device tpu
 fails_with 'bad threads: 64' 64 --threads prove "$key" "$w" --threads many
 for command in top plan; do
     fails_with "$command: not in this version" 64 'is not in this version' "$pawl" $command
