@@ -3,7 +3,7 @@
  * of scalars and points that break such code, sorts shared by several sums, small plans, and plans
  * for counts that no test runs.
  */
-#define MIX_COUNT_MAX 300
+#define MIX_COUNT_MAX 1000
 #include "tests/kernels/msm_mix.h"
 
 #include "kernels/msm/msm_cuda.h"
@@ -237,6 +237,21 @@ static void dense_in_any_order(void **state)
     rig_close(&rig);
 }
 
+/* More buckets than one block scans, several blocks of scalars, and all levels of merging. */
+static void large_ones(void **state)
+{
+    (void)state;
+    struct rig rig = rig_make(CURVE_BN254, GROUP_G1, 8);
+    struct mix mix = mix_make(&rig.side, 1000);
+    mix_fill(&rig.side, &mix, 0, dense);
+    mix_check(&rig, &mix, 0);
+    mix_fill(&rig.side, &mix, 3, all_the_same);
+    rig.soft->queue.multiprocessors = MANY;
+    mix_check(&rig, &mix, 300);
+    mix_free(&mix);
+    rig_close(&rig);
+}
+
 /* As a proof uses it: one sort of a witness; all points in G1 and in G2, and those of the end. */
 static void one_sort_serves_several_sums(void **state)
 {
@@ -426,6 +441,7 @@ int main(void)
         cmocka_unit_test(bls12381_g1),
         cmocka_unit_test(bls12381_g2),
         cmocka_unit_test(dense_in_any_order),
+        cmocka_unit_test(large_ones),
         cmocka_unit_test(one_sort_serves_several_sums),
         cmocka_unit_test(smaller_plans_give_the_same),
         cmocka_unit_test(errors_come_through),
