@@ -43,6 +43,10 @@ static void test_machine_code(void **state)
     assert_false(fits(&made, 75, 13000));
     assert_false(fits(&made, 100, 13000));
     assert_string_equal(why, "built with machine code for 80 90: build with CUDA_ARCHS=100");
+    fatbin_begin(&made);
+    fatbin_add_code(&made, 86);
+    assert_true(fits(&made, 89, 13000));
+    assert_false(fits(&made, 80, 13000));
 }
 
 /* PTX runs on what is newer than it, where the driver knows its version. */
