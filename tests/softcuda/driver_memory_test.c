@@ -124,6 +124,28 @@ static void streams_and_events(void)
     require_ok(cuMemFree_v2(words)); /* waits for the one that runs */
 }
 
+/* Two at a time, for as long as there is work in both: a race would be ThreadSanitizer's to see. */
+static void streams_side_by_side(void)
+{
+    CUstream streams[2];
+    CUdeviceptr words[2];
+
+    open_context();
+    CUfunction function = rig_load();
+    for (unsigned i = 0; i < 2; i++) {
+        require_ok(cuStreamCreate(&streams[i], CU_STREAM_NON_BLOCKING));
+        words[i] = rig_words(512);
+    }
+    for (uint32_t round = 0; round < 50; round++)
+        for (unsigned i = 0; i < 2; i++)
+            require_ok(
+                rig_launch(function, (struct rig_add){words[i], words[i], 512, i + 1}, streams[i]));
+    for (unsigned i = 0; i < 2; i++) {
+        require_ok(cuStreamSynchronize(streams[i]));
+        require(rig_word(words[i], 511) == 511 + 50 * (i + 1));
+    }
+}
+
 static void default_stream(void)
 {
     CUstream blocking;
@@ -142,6 +164,7 @@ static void test_streams_and_events(void **state)
     (void)state;
     scenario_run("slow=50", streams_and_events);
     scenario_run("slow=50", default_stream);
+    scenario_run("", streams_side_by_side);
 }
 
 static unsigned char *map_pages(unsigned pages, int rights)
