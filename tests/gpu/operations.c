@@ -173,11 +173,19 @@ static void free_operands(struct sum *s)
     gpu_free(s->o->gpu, s->result);
 }
 
+/* What a gpu-worker would leave for it, more or less. */
+static size_t scratch_most(const struct operations *o)
+{
+    size_t free_bytes = 0, total_bytes = 0;
+    gpu_check(o->gpu, o->gpu->driver.cuMemGetInfo(&free_bytes, &total_bytes), "cuMemGetInfo");
+    return free_bytes / 2;
+}
+
 static int measure_sum(struct operations *o, enum group group)
 {
     size_t point_bytes = group == GROUP_G1 ? o->curve->g1_bytes : o->curve->g2_bytes;
     struct sum s = {.o = o, .group = group};
-    if (msm_cuda_plan_make(&s.plan, o->curve, o->count, o->queue, SIZE_MAX))
+    if (msm_cuda_plan_make(&s.plan, o->curve, o->count, o->queue, scratch_most(o)))
         return 1;
     void *points = malloc(o->count * point_bytes);
     uint64_t *scalars = malloc(o->count * FR_WORDS * sizeof(uint64_t));

@@ -115,15 +115,24 @@ class Stack:
         worker = self.gpu_worker()
         return worker and worker["done_total"] > 0
 
-    def kill_and_replace(self):
-        """seconds from the kill to the first proof of the worker that takes its place"""
-        self.until("the gpu-worker is at work", self.at_work)
+    def kill_and_replace(self, submit):
+        """seconds from the kill to the first proof of the worker that takes its place, and the jobs
+        that were submitted: as many as it takes to catch the worker at work, by submit()"""
+        jobs = [submit()]
+
+        def caught():
+            if self.at_work():
+                return True
+            if self.ask("GET", "/v1/jobs/" + jobs[-1])["state"] == "done":
+                jobs.append(submit())
+            return False
+        self.until("the gpu-worker is at work", caught)
         begin = time.monotonic()
         self.gpu.send_signal(signal.SIGKILL)
         self.gpu.wait()
         self.gpu = self.start_gpu()
         self.until("the next gpu-worker has proved", self.has_proved)
-        return time.monotonic() - begin
+        return time.monotonic() - begin, jobs
 
     def has_imported(self):
         self.log.flush()
@@ -156,9 +165,8 @@ def measure_kill(bin_folder, device, keep, key_folder, partitions, environment, 
         stack.add_circuit("k", key_folder + "/key.zkey")
         witness = key_folder + "/w1.wtns"
         states = [stack.wait_job(stack.submit("k", witness, 1))["state"]]
-        job = stack.submit("k", witness, partitions)
-        took = stack.kill_and_replace()
-        states.append(stack.wait_job(job)["state"])
+        took, jobs = stack.kill_and_replace(lambda: stack.submit("k", witness, partitions))
+        states += [stack.wait_job(job)["state"] for job in jobs]
         return {"check": "kill", "keep": keep, "imported": "yes" if stack.has_imported() else "no",
                 "seconds": took, "done": "all" if set(states) == {"done"} else "not all"}
     except Late as late:

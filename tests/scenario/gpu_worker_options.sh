@@ -29,6 +29,7 @@ check "version" 0 "^gpu-worker [0-9]" "$worker" --version
 check "devices" 0 "^cpu  .*threads" "$worker" --list-devices
 check "devices as JSON" 0 '^\{"devices":\[\{"name":"cpu","device":"cpu","index":null,"model":"[^"]*","capability":null,"memory_bytes":null,"threads":[0-9]+,"mps":false,"fit":true,"why":null\}.*\],"driver":(null|\{"version":[0-9]+\}),"why":(null|"[^"]*")\}$' \
     "$worker" --list-devices --json
+# shellcheck disable=SC2016
 check "... which is JSON" 0 '^cpu$' sh -c '"$1" --list-devices --json | jq -r ".devices[0].name"' sh "$worker"
 check "an unknown option" 64 "unrecognized" "$worker" --bogus
 check "an argument too many" 64 "no argument" "$worker" --device cpu extra
