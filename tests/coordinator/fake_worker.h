@@ -26,6 +26,9 @@ enum fake_manner {
     FAKE_WRONG_ROLE,    /* answers with a message that its role does not send */
     FAKE_LEAVES,        /* says READY, then leaves in order */
     FAKE_LEAVES_LATE,   /* the same, once it has an assignment, which it does not read */
+    FAKE_NO_MEMORY,     /* fails every assignment for want of memory */
+    FAKE_DEVICE_LOST,   /* ends as a gpu-worker does whose driver failed */
+    FAKE_KEEPS_KEY,     /* works, and exports a key with each image; its proofs do not matter */
     FAKE_GIVES_BACK /* begins one, and leaves when it has another: gives that and later ones back */
 };
 
@@ -37,6 +40,8 @@ struct fake {
     enum fake_manner manner;
     struct seat_page *page;
     uint64_t hangs_at; /* the assignment; later ones stay staged */
+    const char *device;
+    int was_handed_key;
 };
 
 static inline void fake_send_step(struct fake *fake, enum wire_type type, uint64_t assignment,
@@ -50,14 +55,14 @@ static inline void fake_send_step(struct fake *fake, enum wire_type type, uint64
 }
 
 static inline void fake_send_failed(struct fake *fake, uint64_t assignment, uint32_t slab,
-                                    uint64_t generation)
+                                    uint64_t generation, enum wire_fault fault, const char *why)
 {
     union wire_message message = {0};
     message.failed.assignment = assignment;
     message.failed.slab = slab;
     message.failed.generation = generation;
-    message.failed.fault = FAULT_INPUT;
-    strcpy(message.failed.why, "the witness is no good");
+    message.failed.fault = fault;
+    strcpy(message.failed.why, why);
     wire_send(fake->socket, &message, WIRE_FAILED, NULL, 0);
 }
 
@@ -74,8 +79,15 @@ static inline int fake_misbehave(struct fake *fake, uint64_t assignment, uint32_
         fake->hangs_at = assignment;
         return 1;
     case FAKE_BLAMES_INPUT:
-        fake_send_failed(fake, assignment, slab, generation);
+        fake_send_failed(fake, assignment, slab, generation, FAULT_INPUT, "the witness is no good");
         return 1;
+    case FAKE_NO_MEMORY:
+        fake_send_failed(fake, assignment, slab, generation, FAULT_CAPACITY, "it is too large");
+        return 1;
+    case FAKE_DEVICE_LOST:
+        seat_set_device_error(fake->page, 700);
+        seat_say(fake->page, "an address that is not there");
+        _exit(EXIT_DEVICE_LOST);
     case FAKE_GARBAGE:
         send(fake->socket, garbage, sizeof(garbage), MSG_NOSIGNAL);
         pause();
@@ -132,7 +144,8 @@ static inline void fake_prove(struct fake *fake, const struct wire_prove *prove)
         fake_give_back(fake, prove);
     if (fake->hangs_at)
         return;
-    fake_send_step(fake, WIRE_STARTED, prove->assignment, prove->slab, prove->generation);
+    if (fake->manner != FAKE_NO_MEMORY) /* that is known before */
+        fake_send_step(fake, WIRE_STARTED, prove->assignment, prove->slab, prove->generation);
     if (fake_misbehave(fake, prove->assignment, prove->slab, prove->generation, STAGE_MSM))
         return;
     fake_send_step(fake, WIRE_COMPUTED, prove->assignment, prove->slab, prove->generation);
@@ -144,6 +157,17 @@ static inline void fake_prove(struct fake *fake, const struct wire_prove *prove)
     wire_send(fake->socket, &message, WIRE_PROVED, &fd, 1);
     close(fd);
     seat_enter(fake->page, STAGE_IDLE, 0, 0, 0);
+}
+
+static inline void fake_export_key(struct fake *fake, const uint8_t *hash)
+{
+    union wire_message message = {0};
+    int fd = memfd_create("key", MFD_CLOEXEC);
+    memcpy(message.device_key.hash, hash, HASH_BYTES);
+    strcpy(message.device_key.device, fake->device);
+    message.device_key.bytes = 1 << 20;
+    wire_send(fake->socket, &message, WIRE_DEVICE_KEY, &fd, 1);
+    close(fd);
 }
 
 static inline void fake_take(struct fake *fake, const union wire_message *message)
@@ -163,6 +187,13 @@ static inline void fake_take(struct fake *fake, const union wire_message *messag
         if (fake->manner == FAKE_HANGS)
             fake_send_step(fake, WIRE_RELEASED, message->step.assignment, message->step.slab,
                            message->step.generation);
+        break;
+    case WIRE_IMAGE:
+        if (fake->manner == FAKE_KEEPS_KEY && !fake->was_handed_key)
+            fake_export_key(fake, message->image.hash);
+        break;
+    case WIRE_DEVICE_KEY:
+        fake->was_handed_key = 1;
         break;
     case WIRE_LEAVE:
         seat_enter(fake->page, STAGE_LEAVING, 0, 0, 0);
@@ -192,7 +223,7 @@ static inline void fake_run(const char *path, enum worker_role role, const char 
 {
     struct wire_packet packet;
     union wire_message message = {0};
-    struct fake fake = {.manner = manner};
+    struct fake fake = {.manner = manner, .device = device};
     fake.socket = wire_attach(path, role, device, &packet);
     if (fake.socket == -EACCES)
         _exit((int)packet.message.refused.exit_code);
