@@ -73,7 +73,6 @@ static void prove_on_two_curves(void)
     for (int i = 0; i < 2; i++)
         key[i] = rig_load(gpu, &rig[i]);
     rig_must_prove(gpu, key[1], &rig[1]); /* the scratch grew with the second */
-    rig_must_prove(gpu, key[0], &rig[0]);
     gpu->operations->key_drop(gpu, key[1]);
     rig_must_prove(gpu, key[0], &rig[0]);
     gpu->operations->key_drop(gpu, key[0]);
@@ -100,7 +99,7 @@ static void cancel_at_every_question(void)
         struct rig_watch watch = rig_watch_of(++left);
         error = rig_prove(gpu, key, &rig, &watch, &sums);
         assert(error == 0 || error == -ECANCELED);
-        left += left / 4; /* how many questions there are depends on how long it waits */
+        left += left / 2; /* how many questions there are depends on how long it waits */
     } while (error);
     assert(left > 5);
     rig_must_prove(gpu, key, &rig);
@@ -146,7 +145,7 @@ static void stage_while_proving(void)
     assert(memcmp(&first.expected, &second.expected, sizeof(first.expected)) != 0);
     struct device *gpu = rig_device("cuda:0");
     struct device_key *key = rig_load(gpu, &first);
-    for (int round = 0; round < 3; round++) {
+    for (int round = 0; round < 2; round++) {
         struct next next = {gpu, key, &second, 0};
         struct rig_watch watch = rig_watch_of(-1);
         watch.idle = stage_next;
@@ -156,10 +155,13 @@ static void stage_while_proving(void)
         assert(next.begun > 0);
         if (round == 1)
             gpu->operations->unstage(gpu);
-        if (round == 2)
-            rig_must_prove(gpu, key, &first); /* another than the staged: that is let go of */
         rig_must_prove(gpu, key, &second);
     }
+    struct device_work work = rig_work(&second);
+    assert(gpu->operations->stage(gpu, key, &work) == 0);
+    rig_must_prove(gpu, key, &first); /* another than the staged, which is let go of */
+    assert(gpu->operations->stage(gpu, key, &work) == 0);
+    gpu->operations->unstage(gpu);
     gpu->operations->unstage(gpu); /* nothing there */
     gpu->operations->key_drop(gpu, key);
     gpu->operations->close(gpu);
@@ -229,23 +231,55 @@ static int prove_in_memory_of(size_t bytes)
     return prove_where(softcuda);
 }
 
-/* Less and less memory: first the usual plan, then smaller ones with the same sums, then none. */
+/* Less and less memory: first the usual plan, then a smaller one with the same sums, then none. */
 static void test_less_memory_gives_a_smaller_plan(void **state)
 {
     (void)state;
-    const size_t context = (size_t)16 << 20; /* of the software driver */
-    int smaller = 0;
-    folder_now = "tests/fixtures/bn128/order";
+    folder_now = mul2;
     assert_int_equal(prove_in_memory_of((size_t)64 << 20), 3);
-    size_t scratch = (size_t)rig_shared->numbers[1], key = (size_t)rig_shared->numbers[2];
-    size_t all = context + key + scratch + 65536, step = scratch / 8;
-    while (all > context && prove_in_memory_of(all) == 3) {
-        smaller += (size_t)rig_shared->numbers[1] < scratch;
-        all -= step;
+    size_t scratch = (size_t)rig_shared->numbers[1];
+    /* the software driver's context, and the key */
+    size_t others = ((size_t)16 << 20) + (size_t)rig_shared->numbers[2];
+    assert_int_equal(prove_in_memory_of(others + scratch), 3);
+    assert_int_equal(rig_shared->numbers[1], scratch);
+    assert_int_equal(prove_in_memory_of(others + scratch / 2), 3);
+    assert_in_range(rig_shared->numbers[1], 1, scratch / 2);
+    assert_int_equal(prove_in_memory_of(others + 1024), 1);
+    assert_int_equal(prove_in_memory_of(others - 1024), 1);
+}
+
+/* Room for one of two keys and the scratch: each takes the other's place. */
+static void take_turns(void)
+{
+    static const char *const folders[] = {"tests/fixtures/bn128/mul2",
+                                          "tests/fixtures/bn128/nopub"};
+    struct rig rig[2];
+    struct key *key[2];
+    struct keys *keys = keys_create();
+    struct device *gpu = rig_device("cuda:0");
+    const char *what;
+    assert(gpu && keys);
+    for (int i = 0; i < 2; i++) {
+        rig_open(&rig[i], folders[i]);
+        assert(keys_add(keys, rig[i].circuit.hash, rig[i].circuit.image_fd, &what) == 0);
+        key[i] = keys_hold(keys, rig[i].circuit.hash);
     }
-    assert_true(all > context);
-    assert_int_equal(rig_shared->numbers[0], 1); /* no room for the key */
-    assert_true(smaller > 0);
+    for (int round = 0; round < 3; round++) {
+        int i = round % 2;
+        assert(keys_load(keys, key[i], gpu) == 0);
+        assert(key[i]->loaded && !key[1 - i]->loaded);
+        rig_must_prove(gpu, key[i]->loaded, &rig[i]);
+    }
+    keys_release(keys, key[0]);
+    keys_release(keys, key[1]);
+    keys_destroy(keys, gpu);
+    gpu->operations->close(gpu);
+}
+
+static void test_keys_take_turns_in_little_memory(void **state)
+{
+    (void)state;
+    assert_ended_well(rig_child("memory=21M", take_turns)); /* context, and 2 MiB for each block */
 }
 
 /* ---- keys from process to process ---- */
@@ -461,6 +495,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_the_next_witness_goes_ahead),
         cmocka_unit_test(test_no_memory_at_an_allocation),
         cmocka_unit_test(test_less_memory_gives_a_smaller_plan),
+        cmocka_unit_test(test_keys_take_turns_in_little_memory),
         cmocka_unit_test(test_a_key_outlives_its_process),
         cmocka_unit_test(test_a_device_without_vmm_exports_nothing),
         cmocka_unit_test(test_a_fault_ends_the_process_with_its_code),
