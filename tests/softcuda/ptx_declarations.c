@@ -122,12 +122,12 @@ static bool grow_space(struct ptx_parser *parser, struct ptx_bytes *space,
     const uint64_t end = *at + shape->bytes;
     if (end > 4ull * VARIABLE_BYTES_MOST)
         return ptx_fail(parser, "variables of too many bytes");
-    if (end > space->room) {
-        uint8_t *grown = realloc(space->data, 2 * end);
+    if (end >= space->room) {
+        uint8_t *grown = realloc(space->data, 2 * end + 64);
         if (grown == NULL)
             return ptx_fail(parser, "no memory for variables");
         space->data = grown;
-        space->room = 2 * end;
+        space->room = 2 * end + 64;
     }
     memset(space->data + space->bytes, 0, end - space->bytes);
     space->bytes = end;

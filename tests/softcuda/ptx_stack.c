@@ -24,6 +24,7 @@ static bool measure(struct ptx_parser *parser, struct ptx_function *function, un
             continue;
         struct ptx_function *callee =
             &parser->module->function[parser->module->call[code->target].function];
+        parser->line = code->line;
         if (!measure(parser, callee, depth + 1))
             return false;
         frames = MAX(frames, callee->frames);
