@@ -108,14 +108,14 @@ int wire_send(int socket, union wire_message *message, enum wire_type type, cons
     _Alignas(struct cmsghdr) char room[CMSG_SPACE(WIRE_FDS_MAX * sizeof(int))] = {0};
     ssize_t sent;
 
-    if (!kind || !takes_fds(kind, fd_count))
+    if (!kind || !takes_fds(kind, fd_count) || (fd_count && !fds))
         return -EINVAL;
     message->header.type = type;
     message->header.bytes = kind->bytes;
     settle_texts(message);
     struct iovec part = {.iov_base = message, .iov_len = kind->bytes};
     struct msghdr packet = {.msg_iov = &part, .msg_iovlen = 1};
-    if (fd_count)
+    if (fds && fd_count)
         attach_fds(&packet, room, fds, fd_count);
     do
         sent = sendmsg(socket, &packet, MSG_NOSIGNAL);
