@@ -139,7 +139,7 @@ int check_proofs(const struct check_options *options)
         return EXIT_USAGE_ERROR;
     }
     if (open_image(&series.image, options->files[0]))
-        return EXIT_INPUT;
+        return EXIT_MACHINE;
     series.curve = curve_by_id(series.image.header->curve);
     check_slab_open(&series.slab, &series.image);
     if (check_slab_fill(&series.slab, &series.image, options->files[1], 0) == 0) {
