@@ -105,9 +105,10 @@ static int refuse_stub(struct cuda_driver *driver)
                   CUDA_DRIVER_LIBRARY);
 }
 
+/* NODELETE: threads of the driver's own may live on when it has been closed. */
 static int load_library(struct cuda_driver *driver, const char *library)
 {
-    driver->library = dlopen(library, RTLD_NOW | RTLD_LOCAL);
+    driver->library = dlopen(library, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
     if (driver->library)
         return 0;
     const char *error = dlerror();

@@ -283,7 +283,7 @@ struct cuda_driver {
  *   -EOPNOTSUPP too old a driver for these kernels
  *   -ENODEV     no device, or none that CUDA_VISIBLE_DEVICES lets through
  *   -EIO        the driver does not start; driver->refusal has its code
- * After a failure nothing is loaded, but cuda_driver_error_name() still works.
+ * After a failure nothing can be called, but cuda_driver_error_name() still works.
  */
 int cuda_driver_open(struct cuda_driver *driver, const char **why);
 /* The same with a library of the caller's choice: for tests. */
