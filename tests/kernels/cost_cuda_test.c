@@ -54,7 +54,7 @@ static void instructions_are_found(void **state)
         if (strcmp(cost->name, "rate_low") == 0)
             assert_true(cost->body.low >= 128);
         if (strcmp(cost->name, "curve_g2_mixed_adds") == 0)
-            assert_true(cost->body.calls == 10 && cost->product.wide && cost->square.wide);
+            assert_true(cost->body.calls >= 10 && cost->product.wide && cost->square.wide);
     }
 }
 
