@@ -263,7 +263,7 @@ int cuda_pinning_create(struct cuda_pinning **pinning, const struct cuda_pinning
     if (!self)
         return -ENOMEM;
     self->target = *target;
-    CUresult code = cuda_ring_create(&self->ring, target->driver);
+    CUresult code = cuda_ring_create(&self->ring, target->driver, target->seat);
     if (code != CUDA_SUCCESS) {
         free(self);
         return code;

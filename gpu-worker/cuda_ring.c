@@ -7,17 +7,18 @@
 #include <string.h>
 #include <time.h>
 
+#include "gpu-worker/cuda_pinned.h"
 #include "shm/worker_start.h"
 
 #define POLL_NS 20000
 
-CUresult cuda_ring_create(struct cuda_ring *ring, const struct cuda_driver *driver)
+CUresult cuda_ring_create(struct cuda_ring *ring, const struct cuda_driver *driver,
+                          struct seat_page *seat)
 {
     void *memory = NULL;
     memset(ring, 0, sizeof(*ring));
     ring->driver = driver;
-    CUresult code = driver->cuMemHostAlloc(&memory, CUDA_RING_SLOTS * CUDA_RING_SLOT_BYTES,
-                                           CU_MEMHOSTALLOC_PORTABLE);
+    CUresult code = cuda_pinned_make(driver, seat, &memory, CUDA_RING_SLOTS * CUDA_RING_SLOT_BYTES);
     ring->memory = memory;
     for (int i = 0; i < CUDA_RING_SLOTS && code == CUDA_SUCCESS; i++)
         code = driver->cuEventCreate(&ring->passed[i], CU_EVENT_DISABLE_TIMING);

@@ -17,6 +17,8 @@
 #define CUDA_RING_SLOTS 4
 #define CUDA_RING_DEADLINE_MS 60000 /* a slot takes a millisecond; longer than this is a hang */
 
+struct seat_page;
+
 struct cuda_ring {
     const struct cuda_driver *driver;
     char *memory;                    /* the slots, one behind the other */
@@ -25,8 +27,10 @@ struct cuda_ring {
     unsigned next;
 };
 
-/* With the context current: 0, or a code of the driver; then nothing is left. */
-CUresult cuda_ring_create(struct cuda_ring *ring, const struct cuda_driver *driver);
+/* With the context current: 0, or a code of the driver; then nothing is left. seat: as in
+ * cuda_pinned.h. */
+CUresult cuda_ring_create(struct cuda_ring *ring, const struct cuda_driver *driver,
+                          struct seat_page *seat);
 /* No copy is under way; harmless for one that is all zero. */
 void cuda_ring_destroy(struct cuda_ring *ring);
 

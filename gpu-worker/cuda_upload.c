@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+#include "gpu-worker/cuda_pinned.h"
+
 static const struct cuda_driver *driver_of(const struct cuda_upload *upload)
 {
     return upload->fault->driver;
@@ -12,7 +14,8 @@ static const struct cuda_driver *driver_of(const struct cuda_upload *upload)
 
 static int pinned(const struct cuda_upload *upload, void **memory, size_t bytes)
 {
-    return cuda_fault_check(upload->fault, driver_of(upload)->cuMemHostAlloc(memory, bytes, 0),
+    return cuda_fault_check(upload->fault,
+                            cuda_pinned_make(driver_of(upload), upload->fault->seat, memory, bytes),
                             "cuMemHostAlloc");
 }
 

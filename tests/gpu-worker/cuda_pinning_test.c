@@ -354,6 +354,22 @@ static void test_no_ring_no_pinning(void **state)
     cuda_pinning_destroy(rig.pinning);
 }
 
+/* Pinned memory belongs to the start; what is made later shows. */
+static void test_pinned_memory_after_the_start_is_counted(void **state)
+{
+    (void)state;
+    struct rig rig = {.driver = fake_driver()};
+    struct cuda_pinning_target target = target_of(&rig, 0);
+    fake_reset();
+    assert_int_equal(cuda_pinning_create(&rig.pinning, &target), 0);
+    cuda_pinning_destroy(rig.pinning);
+    assert_int_equal(atomic_load(&rig.seat.allocations_after_start), 0);
+    seat_enter(&rig.seat, STAGE_IDLE, 0, 0, 0);
+    assert_int_equal(cuda_pinning_create(&rig.pinning, &target), 0);
+    cuda_pinning_destroy(rig.pinning);
+    assert_int_equal(atomic_load(&rig.seat.allocations_after_start), 1);
+}
+
 /* ---- other slabs ---- */
 
 static void test_other_slabs_take_their_place(void **state)
@@ -428,6 +444,7 @@ int main(void)
         cmocka_unit_test(test_a_failure_half_way),
         cmocka_unit_test(test_memory_that_is_no_slab_takes_the_ring),
         cmocka_unit_test(test_no_ring_no_pinning),
+        cmocka_unit_test(test_pinned_memory_after_the_start_is_counted),
         cmocka_unit_test(test_other_slabs_take_their_place),
         cmocka_unit_test(test_detach_while_registering),
         cmocka_unit_test(test_no_slabs_yet),

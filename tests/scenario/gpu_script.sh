@@ -29,6 +29,8 @@ is 'proofs on both curves, held against the CPU' 'bls12381 bn128 false' \
 is 'a kill with the key kept, and one without' 'no yes' \
     "$(report '[.records[] | select(.check == "kill")] | map(.imported) | join(" ")')"
 is 'the report lies beside' "$(report '.records | length')" "$(jq '.records | length' "$BUILD_DIR/gpu/report.json")"
+LD_LIBRARY_PATH=$BUILD_DIR/softcuda PAWL_SOFTCUDA=flip@2 "$BUILD_DIR/gpu/gpu-check" --soft selftest >"$work/out" 2>&1
+is 'a bit that flips is found' 1 $?
 said=$(env CUDA_VISIBLE_DEVICES= LD_LIBRARY_PATH="$BUILD_DIR/softcuda" tests/gpu/run --no-build 2>&1)
 is 'no GPU: exit code 78' 78 $?
 check '... and a reason' sh -c "echo \"\$1\" | grep -q 'cuda:0: .*driver'" sh "$said"
