@@ -74,6 +74,19 @@ listed devices=0
 is 'no GPU: the CPU alone, and why' 'cpu true' \
     "$(of_list '"\(.devices | map(.name) | join(" ")) \(.why | test("CUDA_VISIBLE_DEVICES"))"')"
 
+for word in 802:fabricmanager 803:reboot 804:compat 999:nvidia-smi; do
+    refused "a driver that does not start with ${word%:*}" "init=${word%:*}" cuda:0 "${word#*:}"
+done
+stub=$(find /usr/local/cuda/ -path '*/stubs/libcuda.so' 2>/dev/null | head -n 1)
+if [ -n "$stub" ]; then
+    mkdir "$work/stub" && cp "$stub" "$work/stub/libcuda.so.1"
+    driver=$work/stub
+    refused "the toolkit's stub in place of a driver" '' cuda:0 "is the CUDA toolkit's stub"
+    driver=$(cd "$BUILD_DIR" && pwd)/softcuda
+else
+    skip "the toolkit's stub in place of a driver" 'no toolkit'
+fi
+
 listed mps
 is 'MPS shows' true "$(of_list '.devices[1].mps')"
 taken 'MPS is no obstacle' mps cuda:0
