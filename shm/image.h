@@ -4,6 +4,9 @@
  * them), mapped read-only by all. It is made aside,
  * synced and renamed: an image that is there is whole. What a reader indexes with was validated
  * when the image was made; the header and the sections' bounds are checked again at each mapping.
+ * The rest is not read then. Bytes that changed on the disk since it was made are found by the
+ * checksum (image_checksum.c), which is asked for once something has gone wrong: a proof that does
+ * not verify, or a worker that died over the image.
  */
 #ifndef PAWL_SHM_IMAGE_H
 #define PAWL_SHM_IMAGE_H
@@ -12,7 +15,7 @@
 #include <stdint.h>
 
 #define IMAGE_MAGIC UINT64_C(0x31474d494c574150) /* "PAWLIMG1" */
-#define IMAGE_LAYOUT 3u
+#define IMAGE_LAYOUT 4u
 #define IMAGE_ALIGN 64u
 #define IMAGE_SECTIONS_MAX 48u
 #define IMAGE_HASH_BYTES 32u
@@ -79,9 +82,10 @@ struct image_header {
     uint64_t file_bytes;
     uint64_t slab_bytes; /* what a slab for this circuit needs, rows included */
     uint8_t hash[IMAGE_HASH_BYTES];
+    uint64_t checksum; /* image_checksum of the whole file */
     struct image_section sections[IMAGE_SECTIONS_MAX];
 };
-_Static_assert(sizeof(struct image_header) == 104 + 32 * IMAGE_SECTIONS_MAX, "image header layout");
+_Static_assert(sizeof(struct image_header) == 112 + 32 * IMAGE_SECTIONS_MAX, "image header layout");
 
 /* One matrix of a mapped image; the arrays point into the mapping. */
 struct image_matrix {
@@ -118,6 +122,18 @@ struct image {
  */
 int image_map(struct image *image, int fd, const char **what);
 void image_unmap(struct image *image);
+
+/* What people are told of an image that does not have its checksum. */
+#define IMAGE_DAMAGED_TEXT                                                                         \
+    "the circuit's image is damaged on disk: `pawl circuit add` with its key makes it again"
+/* Of a whole image in memory, aligned to 8, header included and the field itself left out. Against
+ * accidents, not against malice. */
+uint64_t image_checksum(const struct image_header *header, uint64_t bytes);
+/*
+ * Reads all of a mapped image and compares: 0, -EUCLEAN where it is damaged, -ECANCELED where
+ * `pause` (NULL: never asked), called every few milliseconds, gave non-zero.
+ */
+int image_check(const struct image *image, int (*pause)(void *arg), void *arg);
 
 /* The section with that tag and tags of device, feature, layout, or NULL. */
 const struct image_section *image_find(const struct image_header *header, uint32_t tag,

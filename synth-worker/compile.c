@@ -113,6 +113,7 @@ int compile_key(const struct compile_request *request, struct parallel *parallel
     if (status)
         goto close_key;
     *result = (struct compile_result){0};
+    cache.checks_bodies = request->check_image;
     if (!request->r1cs_path)
         result->cached =
             image_cache_find_file(&cache, &key_status, wanted_flags(request), &result->header);

@@ -15,6 +15,7 @@ struct compile_request {
     const char *key_path;  /* the zkey */
     const char *images;    /* the folder of images, made where it is not there */
     int check_subgroups;   /* an image without IMAGE_SUBGROUPS_CHECKED is made again */
+    int check_image;       /* an image that is damaged is made again, too: reads all of it */
     const char *r1cs_path; /* the circuit's constraints, or NULL */
     uint64_t images_max;   /* bytes that the folder may have in all; 0: no bound; image_trim.h */
 };

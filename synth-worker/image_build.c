@@ -256,6 +256,7 @@ static int build(struct image_plan *plan, void *out, int subgroups, struct paral
     struct image_header *header = out;
     *header = plan->header;
     header->flags = subgroups ? IMAGE_SUBGROUPS_CHECKED : 0;
+    header->checksum = image_checksum(header, header->file_bytes);
     return 0;
 }
 

@@ -26,7 +26,8 @@ void image_cache_name(char out[IMAGE_CACHE_NAME_BYTES], const uint8_t hash[IMAGE
 }
 
 /* The header names the file it stands in, so that a renamed image is not taken for another. */
-static int read_header(int fd, const char *name, struct image_header *header)
+static int read_header(const struct image_cache *cache, int fd, const char *name,
+                       struct image_header *header)
 {
     struct image image;
     struct stat status;
@@ -37,9 +38,10 @@ static int read_header(int fd, const char *name, struct image_header *header)
     if (image_map(&image, fd, &what))
         return 0;
     *header = *image.header;
+    int whole = !cache->checks_bodies || !image_check(&image, NULL, NULL);
     image_unmap(&image);
     image_cache_name(own_name, header->hash);
-    return !strcmp(own_name, name);
+    return whole && !strcmp(own_name, name);
 }
 
 static int find_name(const struct image_cache *cache, const char *name, uint32_t flags,
@@ -48,7 +50,7 @@ static int find_name(const struct image_cache *cache, const char *name, uint32_t
     int fd = openat(cache->folder_fd, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     if (fd < 0)
         return 0;
-    int found = read_header(fd, name, header) && (header->flags & flags) == flags;
+    int found = read_header(cache, fd, name, header) && (header->flags & flags) == flags;
     close(fd);
     return found;
 }

@@ -25,6 +25,7 @@ struct complaint;
 struct image_cache {
     int folder_fd;
     const char *folder; /* for texts; borrowed */
+    int checks_bodies;  /* set by the caller: one without its checksum is as good as absent too */
 };
 
 /* Opens the folder, made with its parents where it is not there (0700), and sweeps it. 0 or

@@ -28,7 +28,7 @@
 static const char usage[] =
     "usage: synth-worker --socket PATH | --config FILE\n"
     "       synth-worker --compile KEY.zkey --images DIR [--r1cs FILE]\n"
-    "                    [--check-subgroups] [--program FILE --programs DIR]\n"
+    "                    [--check-subgroups] [--check-image] [--program FILE --programs DIR]\n"
     "       synth-worker --export-vkey KEY.zkey\n"
     "       synth-worker --help | --version\n"
     "\n"
@@ -37,10 +37,10 @@ static const char usage[] =
     "comes. --compile makes the circuit image of a proving key in DIR and prints a line of JSON;\n"
     "with --r1cs the image has the circuit's constraints as well, so that a witness that breaks\n"
     "one is refused by its number; with --check-subgroups all points are checked to be in their\n"
-    "subgroups; with --program the witness program (and FILE.dat, or --program-data FILE) is\n"
-    "copied into the folder of programs. Images beyond --images-max BYTES in all (64G) go, the\n"
-    "least recently used first and none in use. --export-vkey prints the verification key as "
-    "snarkjs\n"
+    "subgroups; with --check-image an image that is there is read and made again if damaged;\n"
+    "with --program the witness program (and FILE.dat, or --program-data FILE) is copied into\n"
+    "the folder of programs. Images beyond --images-max BYTES in all (64G) go, the least\n"
+    "recently used first and none in use. --export-vkey prints the verification key as snarkjs\n"
     "exports it.\n"
     "\n"
     "Exit: 0 done or drained; 1 the key is at fault; 64 usage; 69 no coordinator; 70 our fault;\n"
@@ -49,7 +49,7 @@ static const char usage[] =
 struct options {
     const char *socket, *config, *compile, *images, *images_max, *r1cs, *vkey;
     const char *program, *program_data, *programs;
-    int check_subgroups;
+    int check_subgroups, check_image;
 };
 
 static int usage_error(const char *what)
@@ -99,8 +99,12 @@ static int parse_bytes(const char *text, uint64_t *bytes)
 
 static int run_compile(const struct options *options)
 {
-    struct compile_request request = {options->compile, options->images, options->check_subgroups,
-                                      options->r1cs, IMAGES_MAX_BYTES};
+    struct compile_request request = {.key_path = options->compile,
+                                      .images = options->images,
+                                      .check_subgroups = options->check_subgroups,
+                                      .check_image = options->check_image,
+                                      .r1cs_path = options->r1cs,
+                                      .images_max = IMAGES_MAX_BYTES};
     struct compile_result result;
     struct complaint complaint;
     struct parallel parallel;
@@ -174,6 +178,7 @@ static int parse(struct options *options, int count, char **words)
         {"images-max", required_argument, NULL, 'm'},
         {"r1cs", required_argument, NULL, 'r'},
         {"check-subgroups", no_argument, NULL, 'g'},
+        {"check-image", no_argument, NULL, 'b'},
         {"export-vkey", required_argument, NULL, 'e'},
         {"help", no_argument, NULL, 'h'},
         {"version", no_argument, NULL, 'v'},
@@ -198,6 +203,8 @@ static int parse(struct options *options, int count, char **words)
             return usage_error(letter == ':' ? "an option lacks its value" : "an unknown option");
         if (letter == 'g')
             options->check_subgroups = 1;
+        else if (letter == 'b')
+            options->check_image = 1;
         else
             *texts[letter] = optarg;
     }

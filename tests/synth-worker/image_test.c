@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <cmocka.h>
 #include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -41,11 +43,15 @@ static int remove_folder(void **state)
     return system(command);
 }
 
+static int check_image; /* of the compiles from now on */
+
 static int compile_path(const char *path, int subgroups, struct compile_result *result,
                         struct complaint *complaint)
 {
-    const struct compile_request request = {
-        .key_path = path, .images = images, .check_subgroups = subgroups};
+    const struct compile_request request = {.key_path = path,
+                                            .images = images,
+                                            .check_subgroups = subgroups,
+                                            .check_image = check_image};
     return compile_key(&request, &parallel_serial, result, complaint);
 }
 
@@ -191,6 +197,111 @@ static void test_several_threads_make_the_same(void **state)
         close(fd[i]);
     }
     free(key);
+}
+
+/* ---- the checksum ---- */
+
+/* The image in memory of our own, to be damaged. */
+static struct image copy_image(const struct image *image)
+{
+    struct image copy = {.bytes = image->bytes};
+    void *bytes = aligned_alloc(64, (image->bytes + 63) / 64 * 64);
+    assert_non_null(bytes);
+    memcpy(bytes, image->header, image->bytes);
+    copy.header = bytes;
+    return copy;
+}
+
+static void expect_damage(const struct image *image, uint64_t offset, unsigned bit)
+{
+    uint8_t *at = (uint8_t *)(uintptr_t)image->header + offset;
+    *at ^= (uint8_t)(1u << bit);
+    if (image_check(image, NULL, NULL) != -EUCLEAN)
+        fail_msg("bit %u of byte %llu is missed", bit, (unsigned long long)offset);
+    *at ^= (uint8_t)(1u << bit);
+}
+
+static void flip_bits_of_sections(const char *case_folder)
+{
+    struct complaint complaint = {0};
+    struct image image;
+    struct container file = container_load(case_folder, "key.zkey");
+    struct bytes key = container_write(&file);
+    assert_int_equal(pipeline_compile(&image, &key, 0, &complaint), 0);
+    assert_int_equal(image_check(&image, NULL, NULL), 0);
+    struct image copy = copy_image(&image);
+    assert_int_equal(image_check(&copy, NULL, NULL), 0);
+    for (uint32_t i = 0; i < image.header->section_count; i++) {
+        const struct image_section *section = &image.header->sections[i];
+        for (unsigned k = 0; k < 4 && section->bytes; k++)
+            expect_damage(&copy, section->offset + (section->bytes - 1) * k / 3, 7 - 2 * k);
+    }
+    expect_damage(&copy, 0, 0);
+    expect_damage(&copy, offsetof(struct image_header, checksum) + 3, 3);
+    expect_damage(&copy, image.bytes - 1, 7);
+    assert_int_equal(image_check(&copy, NULL, NULL), 0);
+    free((void *)(uintptr_t)copy.header);
+    free(key.data);
+    container_free(&file);
+    image_unmap(&image);
+}
+
+static void test_a_flipped_bit_changes_the_checksum(void **state)
+{
+    (void)state;
+    flip_bits_of_sections(POS10);
+    flip_bits_of_sections("tests/fixtures/bls12381/mul2");
+}
+
+/* Damage of whole words: a hole, and two words that change places. */
+static void test_holes_and_swapped_words(void **state)
+{
+    struct complaint complaint = {0};
+    struct image image;
+    (void)state;
+    struct container file = container_load(POS10, "key.zkey");
+    struct bytes key = container_write(&file);
+    assert_int_equal(pipeline_compile(&image, &key, 0, &complaint), 0);
+    struct image copy = copy_image(&image);
+    const struct image_section *section = image_find(image.header, IMAGE_POINTS_A, 0, 0, 0);
+    uint64_t *words = (uint64_t *)((uint8_t *)(uintptr_t)copy.header + section->offset), word;
+    word = words[8];
+    words[8] = words[9];
+    words[9] = word;
+    assert_int_equal(image_check(&copy, NULL, NULL), -EUCLEAN);
+    words[9] = words[8];
+    words[8] = word;
+    assert_int_equal(image_check(&copy, NULL, NULL), 0);
+    memset(words, 0, 4096);
+    assert_int_equal(image_check(&copy, NULL, NULL), -EUCLEAN);
+    free((void *)(uintptr_t)copy.header);
+    free(key.data);
+    container_free(&file);
+    image_unmap(&image);
+}
+
+static int count_calls(void *arg)
+{
+    return ++*(int *)arg == 2;
+}
+
+/* Bytes that are no whole words, and a check that is stopped. */
+static void test_odd_lengths_and_pauses(void **state)
+{
+    enum { WORDS = 5 << 20 };
+    (void)state;
+    struct image image = {.bytes = 8 * (uint64_t)WORDS + 3};
+    int calls = 0;
+    struct image_header *header = calloc(WORDS + 1, 8);
+    assert_non_null(header);
+    image.header = header;
+    header->checksum = image_checksum(header, image.bytes);
+    assert_int_equal(image_check(&image, NULL, NULL), 0);
+    expect_damage(&image, image.bytes - 1, 0);
+    expect_damage(&image, image.bytes - 4, 0);
+    assert_int_equal(image_check(&image, count_calls, &calls), -ECANCELED);
+    assert_int_equal(calls, 2);
+    free(header);
 }
 
 /* ---- subgroups ---- */
@@ -352,6 +463,46 @@ static void test_a_damaged_image_is_made_anew(void **state)
     expect_compiled(MUL2 "/key.zkey", 0, 1);
 }
 
+static void damage_middle(const char *path)
+{
+    uint8_t byte;
+    assert_int_equal(chmod(path, 0600), 0);
+    int fd = open(path, O_RDWR | O_CLOEXEC);
+    assert_true(fd >= 0);
+    off_t middle = lseek(fd, 0, SEEK_END) / 2;
+    assert_int_equal(pread(fd, &byte, 1, middle), 1);
+    byte ^= 4;
+    assert_int_equal(pwrite(fd, &byte, 1, middle), 1);
+    close(fd);
+}
+
+/* Found by hash and by file alike, but only by who asks for it: the start of a proof reads none. */
+static void test_a_damaged_body_is_made_anew_where_asked(void **state)
+{
+    struct compile_result result;
+    struct complaint complaint = {0};
+    struct stat key;
+    (void)state;
+    const char *path = copy_key(POS10, "key.zkey");
+    assert_int_equal(compile_path(path, 0, &result, &complaint), 0);
+    stat(path, &key);
+    key.st_ctim.tv_sec -= 10;
+    struct image_cache cache = open_cache();
+    image_cache_link_file(&cache, &key, result.header.hash);
+    damage_middle(image_path(&result.header));
+    assert_int_equal(image_cache_find_file(&cache, &key, 0, &result.header), 1);
+    cache.checks_bodies = 1;
+    assert_int_equal(image_cache_find_file(&cache, &key, 0, &result.header), 0);
+    expect_compiled(path, 0, 1);
+    check_image = 1;
+    expect_compiled(path, 0, 0);
+    assert_int_equal(image_cache_find_file(&cache, &key, 0, &result.header), 1);
+    expect_compiled(path, 0, 1);
+    check_image = 0;
+    assert_int_equal(count_entries(images, ".tmp-"), 0);
+    image_cache_close(&cache);
+}
+
 static void test_debris_of_the_killed_is_swept(void **state)
 {
     struct complaint complaint = {0};
@@ -466,12 +617,16 @@ int main(void)
         cmocka_unit_test(test_content_is_the_key_s),
         cmocka_unit_test(test_records_in_any_order),
         cmocka_unit_test(test_several_threads_make_the_same),
+        cmocka_unit_test(test_a_flipped_bit_changes_the_checksum),
+        cmocka_unit_test(test_holes_and_swapped_words),
+        cmocka_unit_test(test_odd_lengths_and_pauses),
         cmocka_unit_test(test_points_outside_the_subgroup),
         cmocka_unit_test(test_points_outside_the_subgroup_bls12381),
         IN_FOLDER(test_found_by_hash),
         IN_FOLDER(test_subgroups_make_it_anew_once),
         IN_FOLDER(test_found_by_file_once_settled),
         IN_FOLDER(test_a_damaged_image_is_made_anew),
+        IN_FOLDER(test_a_damaged_body_is_made_anew_where_asked),
         IN_FOLDER(test_debris_of_the_killed_is_swept),
         IN_FOLDER(test_two_compiles_at_once),
         IN_FOLDER(test_a_refused_key_leaves_nothing),
