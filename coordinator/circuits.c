@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "coordinator/circuit_fit.h"
+#include "coordinator/circuit_mend.h"
 #include "coordinator/circuit_version.h"
 #include "coordinator/config.h"
 #include "coordinator/lane_plan.h"
@@ -259,14 +260,15 @@ void circuits_tick(struct circuits *circuits)
 
 /* ---- what comes of compiling ---- */
 
-/* program: "" where the child says nothing of one. */
-static int parse_hashes(const char *out, uint8_t *hash, char program[CIRCUIT_HEX_BYTES])
+/* program: "" where the child says nothing of one; *made: 0 where the image was there. */
+static int parse_hashes(const char *out, uint8_t *hash, char program[CIRCUIT_HEX_BYTES], int *made)
 {
     json_t *root = json_loads(out, JSON_REJECT_DUPLICATES, NULL);
     const char *text = json_string_value(json_object_get(root, "hash"));
     const char *hex = json_string_value(json_object_get(root, "program"));
     int error = text ? circuit_hash_parse(text, strlen(text), hash) : -EINVAL;
     snprintf(program, CIRCUIT_HEX_BYTES, "%s", hex ? hex : "");
+    *made = json_is_false(json_object_get(root, "cached"));
     json_decref(root);
     return error;
 }
@@ -341,12 +343,13 @@ void circuits_planned(struct circuits *circuits, int error, const char *why)
 }
 
 static void compiled(struct circuits *circuits, struct circuit_name *name, const uint8_t *hash,
-                     const char *program)
+                     const char *program, int made)
 {
     char why[ERROR_TEXT_BYTES];
     struct circuit *circuit;
     set_error(name, 0, NULL);
     set_pending(name, NULL);
+    circuit_mend_made(circuits, hash, made);
     if (name->current && circuit_version_is(name->current, hash, program))
         return;
     circuit = open_version(circuits, hash, program, why, sizeof(why));
@@ -377,16 +380,17 @@ static void on_compiled(void *arg, int exit_code, const char *out, const char *e
     struct circuit_name *name = circuits->first_name;
     uint8_t hash[HASH_BYTES];
     char program[CIRCUIT_HEX_BYTES];
+    int made;
     while (name && !name->is_compiling)
         name = name->next;
     if (name) { /* else it was removed meanwhile */
         name->is_compiling = 0;
         if (exit_code != 0)
             not_compiled(name, exit_code, error);
-        else if (parse_hashes(out, hash, program))
+        else if (parse_hashes(out, hash, program, &made))
             not_compiled(name, EXIT_INTERNAL, "the compiling process printed no hash");
         else
-            compiled(circuits, name, hash, program);
+            compiled(circuits, name, hash, program, made);
     }
     start_next(circuits);
 }
@@ -414,7 +418,8 @@ static void start_next(struct circuits *circuits)
                                   .programs_dir = circuits->programs.folder,
                                   .images_dir = circuits->names.images,
                                   .images_max = circuits->images_max,
-                                  .check_subgroups = name->check_subgroups};
+                                  .check_subgroups = name->check_subgroups,
+                                  .check_image = circuit_mend_wants_check(name)};
         int error = compile_start(&circuits->compile, &job);
         drop_files(name);
         name->is_compiling = !error;

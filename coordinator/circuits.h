@@ -40,6 +40,7 @@ struct circuit {
     char program[CIRCUIT_HEX_BYTES]; /* its witness program; "": none */
     int program_fd;                  /* the folder of that; -1: none */
     int is_current;                  /* a name leads to it */
+    int is_suspect;                  /* its image may be damaged; circuit_mend.h */
 };
 
 struct circuit_name {

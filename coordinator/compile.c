@@ -31,7 +31,7 @@
 #define CHILD_PROGRAM_DATA_FD 6
 #define CHILD_PROGRAM_DATA_PATH "/proc/self/fd/6"
 #define TEXT_ROOM (COMPILE_TEXT_BYTES + 4 * PATH_MAX)
-#define WORDS_MAX 16
+#define WORDS_MAX 24
 
 extern char **environ;
 
@@ -211,6 +211,8 @@ static void write_words(char *words[WORDS_MAX], const struct compile_job *job, c
     add_words(words, CHILD_KEY_PATH, "--images");
     add_words(words, job->images_dir, "--images-max");
     add_words(words, images_max, job->check_subgroups ? "--check-subgroups" : NULL);
+    if (job->check_image)
+        add_words(words, "--check-image", NULL);
     if (job->r1cs_fd >= 0)
         add_words(words, "--r1cs", CHILD_R1CS_PATH);
     if (job->program_fd < 0)

@@ -28,6 +28,7 @@ struct compile_job {
     const char *images_dir;
     uint64_t images_max; /* bytes that it may hold */
     int check_subgroups;
+    int check_image; /* one that is there already is read, and made again if damaged */
 };
 
 /* One stream of the child. */

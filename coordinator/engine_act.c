@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "coordinator/circuit_mend.h"
 #include "coordinator/circuits.h"
 #include "coordinator/clock.h"
 #include "shm/program.h"
@@ -70,6 +71,7 @@ static void send_fill(struct worker *worker, struct engine *engine, const struct
     fill->slab_offset = slab->offset;
     fill->slab_bytes = slab->bytes;
     fill->rows = engine->control->lanes[slab->lane].rows;
+    fill->check_image = action->deaths > 0;
     memcpy(fill->hash, job->hash, HASH_BYTES);
     memcpy(fill->label, partition->input.label, sizeof(fill->label));
     int fd = engine->store->open_input(engine->store, action->job, action->partition);
@@ -94,6 +96,7 @@ static void send_prove(struct worker *worker, const struct action *action,
     prove->partition = action->partition;
     prove->slab = action->slab;
     prove->generation = action->generation;
+    prove->check_image = action->deaths > 0;
     memcpy(prove->digest, action->digest, HASH_BYTES);
     memcpy(prove->hash, job->hash, HASH_BYTES);
     worker_note_task(worker, &task);
@@ -168,6 +171,8 @@ static void fail(struct engine *engine, const struct action *action)
               action->job, action->partition, fault ? fault : "internal", action->attempts,
               action->deaths, log_quote(quoted, sizeof(quoted), action->text));
     note(engine, action, PARTITION_QUEUED);
+    if (action->fault == FAULT_INTERNAL)
+        circuit_mend_suspect(engine->circuits, action->circuit);
     engine->store->fail(engine->store, action->job, action->partition, action->fault, action->text,
                         clock_now_ns());
 }

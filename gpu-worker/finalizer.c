@@ -139,8 +139,10 @@ static void post_ending(struct context *context, const struct assignment *assign
     }
 }
 
-static void log_charge(const struct assignment *assignment, const struct ending *ending)
+static void log_blame(const struct assignment *assignment, const struct ending *ending)
 {
+    if (ending->outcome.image_damaged)
+        keys_log_damaged(assignment->key);
     if (ending->outcome.device_charged)
         log_event("error", "device_charged", "job=%llu partition=%u slab=%u used=%s",
                   (unsigned long long)assignment->order.job, assignment->order.partition,
@@ -155,7 +157,7 @@ static void finalize(struct context *context, struct assignment *assignment)
     finish(context, assignment, &ending);
     assignment->times.finalize_ns = worker_now_ns() - assignment->times.finalize_start_ns;
     assignment->times.verify_ns = ending.outcome.verify_ns;
-    log_charge(assignment, &ending);
+    log_blame(assignment, &ending);
     int cancelled = desk_end(context->desk, assignment);
     post_ending(context, assignment, &ending, cancelled);
     activity_rest(context->activity, SIDE_FINALIZER);

@@ -5,11 +5,13 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "gpu-worker/device.h"
+#include "shm/program.h"
 
 struct keys {
     pthread_mutex_t mutex;
@@ -161,6 +163,12 @@ uint64_t keys_short_hash(const uint8_t hash[HASH_BYTES])
     for (int i = 0; i < 8; i++)
         number = number << 8 | hash[i];
     return number;
+}
+
+void keys_log_damaged(const struct key *key)
+{
+    log_event("error", "image_damaged", "hash=%016" PRIx64 " bytes=%" PRIu64,
+              keys_short_hash(key->hash), key->image.bytes);
 }
 
 /* ---- the device's share ---- */

@@ -55,6 +55,9 @@ void keys_forget(struct keys *keys, const uint8_t hash[HASH_BYTES]);
 /* The first eight bytes: as hexadecimal they name an image well enough for a log. */
 uint64_t keys_short_hash(const uint8_t hash[HASH_BYTES]);
 
+/* Logs that its image was found damaged. */
+void keys_log_damaged(const struct key *key);
+
 /* The prover: has the device load a held key, dropping others where memory is short. 0 or -errno.
  */
 int keys_load(struct keys *keys, struct key *key, struct device *device);

@@ -1,5 +1,5 @@
 /*
- * Assembly and pairing check; the second opinion by the portable form.
+ * Assembly and pairing check; the image's checksum and the second opinion by the portable form.
  */
 #include "gpu-worker/proof_finish.h"
 
@@ -115,6 +115,21 @@ static enum proof_verdict settle(struct proof *out, struct proof_outcome *outcom
     return PROOF_WRONG;
 }
 
+/* PROOF_GOOD: the image is whole. It comes before the second opinion, which indexes with it. */
+static enum proof_verdict suspect_image(struct proof_outcome *outcome,
+                                        const struct proof_inputs *inputs,
+                                        struct device_watch *watch)
+{
+    int error = image_check(inputs->image, watch_cancelled, watch);
+    if (!error)
+        return PROOF_GOOD;
+    if (error == -ECANCELED)
+        return PROOF_CANCELLED;
+    outcome->image_damaged = 1;
+    outcome->why = IMAGE_DAMAGED_TEXT;
+    return PROOF_WRONG;
+}
+
 static enum proof_verdict ask_again(struct proof *out, struct proof_outcome *outcome,
                                     const struct proof_inputs *inputs,
                                     const struct proof_sums *sums, struct device_watch *watch)
@@ -153,7 +168,6 @@ enum proof_verdict proof_finish(struct proof *out, struct proof_outcome *outcome
         return PROOF_CANCELLED;
     if (make_and_check(out, outcome, inputs, sums))
         return PROOF_GOOD;
-    if (watch->cancelled(watch))
-        return PROOF_CANCELLED;
-    return ask_again(out, outcome, inputs, sums, watch);
+    enum proof_verdict verdict = suspect_image(outcome, inputs, watch);
+    return verdict == PROOF_GOOD ? ask_again(out, outcome, inputs, sums, watch) : verdict;
 }

@@ -1,8 +1,10 @@
 /*
  * From sums to a proof that has been checked by pairing, or to the word of who is at fault.
  *
- * No proof leaves unchecked. Where one does not verify, the sums are computed once more by the
- * portable C form, from the slab's witness with the rows evaluated anew, and compared:
+ * No proof leaves unchecked. Where one does not verify, the image is held against its checksum: if
+ * it was damaged on the disk, neither device nor input is to blame. If not, the sums are computed
+ * once more by the portable C form, from the slab's witness with the rows evaluated anew, and
+ * compared:
  *
  *   equal                                    the input is at fault: its witness breaks a constraint
  *   different, the new proof verifies        the device is at fault and charged; the new proof
@@ -40,6 +42,7 @@ struct proof_inputs {
 
 struct proof_outcome {
     int device_charged;
+    int image_damaged;
     uint64_t verify_ns; /* summed over all checks */
     const char *why;    /* static; NULL for PROOF_GOOD and PROOF_CANCELLED */
 };

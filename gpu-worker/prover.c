@@ -174,18 +174,47 @@ static void hand_over(struct context *context, struct assignment *assignment)
     desk_hand_over(context->desk, assignment);
 }
 
+static int ask_cancelled(void *arg)
+{
+    struct device_watch *watch = arg;
+    return watch->cancelled(watch);
+}
+
+/* 0 where nobody died over this partition, or not because of the image: or -EUCLEAN with
+ * why[bytes], or -ECANCELED. */
+static int check_image(struct context *context, struct assignment *assignment, char *why,
+                       unsigned bytes)
+{
+    struct context_watch watch;
+    context_watch_init(&watch, context, SIDE_PROVER, assignment);
+    if (!assignment->order.check_image)
+        return 0;
+    int error = image_check(&assignment->key->image, ask_cancelled, &watch.watch);
+    if (error != -EUCLEAN)
+        return error;
+    keys_log_damaged(assignment->key);
+    snprintf(why, bytes, "%s", IMAGE_DAMAGED_TEXT);
+    return error;
+}
+
+static int check(struct context *context, struct assignment *assignment, char *why, unsigned bytes)
+{
+    if (assignment_is_cancelled(assignment))
+        return -ECANCELED;
+    int error = check_slab(assignment, why, bytes);
+    return error ? error : check_image(context, assignment, why, bytes);
+}
+
 /* 0, or it has ended. What may have been staged is this one's, and is read no longer then. */
 static int prepare(struct context *context, struct assignment *assignment)
 {
     char why[WIRE_TEXT_BYTES];
-    int cancelled = assignment_is_cancelled(assignment), error = -EBADMSG;
-    int checked = cancelled ? 0 : check_slab(assignment, why, sizeof(why));
-    if (!cancelled && !checked)
-        error = key_parcels_load(context, assignment->key);
+    int checked = check(context, assignment, why, sizeof(why));
+    int error = checked ? checked : key_parcels_load(context, assignment->key);
     if (!error)
         return 0;
     unstage(context);
-    if (cancelled)
+    if (checked == -ECANCELED)
         end_released(context, assignment);
     else if (checked)
         end_failed(context, assignment, FAULT_INTERNAL, STAGE_UPLOAD, why);

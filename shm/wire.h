@@ -43,7 +43,7 @@
 #include "shm/control.h"
 #include "shm/slab.h"
 
-#define WIRE_PROTOCOL 3u
+#define WIRE_PROTOCOL 4u
 #define WIRE_BYTES_MAX 4096u
 #define WIRE_FDS_MAX 3u
 #define WIRE_DEVICE_BYTES 64
@@ -178,9 +178,9 @@ struct wire_fill {
     uint32_t slab;
     uint64_t generation;
     uint64_t slab_offset,
-        slab_bytes; /* the whole slab; the worker maps what the circuit needs of it */
-    uint32_t rows;  /* enum rows_place */
-    uint32_t reserved;
+        slab_bytes;       /* the whole slab; the worker maps what the circuit needs of it */
+    uint32_t rows;        /* enum rows_place */
+    uint32_t check_image; /* 1: a worker died over this partition; first image_check the image */
     uint8_t hash[HASH_BYTES];
     /* Limits of the witness program; 0 in FILL. */
     uint64_t program_deadline_ms; /* 0: none */
@@ -206,6 +206,8 @@ struct wire_prove {
     uint64_t job;
     uint32_t partition;
     uint32_t slab;
+    uint32_t check_image; /* as in FILL */
+    uint32_t reserved;
     uint64_t generation;
     uint8_t digest[HASH_BYTES];
     uint8_t hash[HASH_BYTES];

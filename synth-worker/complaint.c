@@ -29,6 +29,17 @@ int complain_input(struct complaint *complaint, const char *format, ...)
     return -EINVAL;
 }
 
+int complain_internal(struct complaint *complaint, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    vsnprintf(complaint->text, sizeof complaint->text, format, args);
+    va_end(args);
+    make_one_line(complaint->text);
+    complaint->exit_code = EXIT_INTERNAL;
+    return -EPROTO;
+}
+
 static int is_machine_limit(int error)
 {
     return error == ENOMEM || error == EMFILE || error == ENFILE || error == EAGAIN;

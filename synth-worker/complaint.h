@@ -15,6 +15,9 @@ struct complaint {
 /* The input or the key is at fault: EXIT_INPUT and the text. Returns -EINVAL. */
 int complain_input(struct complaint *complaint, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+/* We are: EXIT_INTERNAL. Returns -EPROTO. */
+int complain_internal(struct complaint *complaint, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 /*
  * A system call failed with `error` (positive errno): the text, ": " and what errno means. The exit
  * code is `exit_code`, or EXIT_MACHINE where the error is a limit of the machine (memory, file

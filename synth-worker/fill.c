@@ -140,6 +140,41 @@ static uint64_t find_broken(const struct filling *filling, uint64_t begin, uint6
     return end;
 }
 
+/* ---- an image that may be damaged ---- */
+
+struct checking {
+    const struct filling *filling;
+    enum fill_step step;
+};
+
+static int pause_checking(void *arg)
+{
+    const struct checking *checking = arg;
+    return pause_between(checking->filling, checking->step);
+}
+
+static int check_image(const struct filling *filling, enum fill_step step,
+                       struct complaint *complaint)
+{
+    struct checking checking = {filling, step};
+    int status = image_check(filling->request->image, pause_checking, &checking);
+    if (status == -EUCLEAN)
+        complain_internal(complaint, "%s", IMAGE_DAMAGED_TEXT);
+    return status;
+}
+
+/* ---- constraints ---- */
+
+static int complain_broken(const struct filling *filling, uint64_t constraint,
+                           struct complaint *complaint)
+{
+    int status = check_image(filling, FILL_ROWS, complaint);
+    if (status)
+        return status;
+    return complain_input(complaint, "%.700s: constraint %" PRIu64 " is not satisfied",
+                          filling->request->label, constraint);
+}
+
 static int check_constraints(const struct filling *filling, struct complaint *complaint)
 {
     const struct fill_request *request = filling->request;
@@ -148,8 +183,7 @@ static int check_constraints(const struct filling *filling, struct complaint *co
         end = rows - begin < CHECK_CHUNK ? rows : begin + CHECK_CHUNK;
         uint64_t broken = find_broken(filling, begin, end);
         if (broken < end)
-            return complain_input(complaint, "%.700s: constraint %" PRIu64 " is not satisfied",
-                                  request->label, broken);
+            return complain_broken(filling, broken, complaint);
         int status = pause_between(filling, FILL_ROWS);
         if (status)
             return status;
@@ -190,6 +224,10 @@ int fill_slab(const struct fill_request *request, struct fill_result *result,
     slab_open(request->slab);
     filling.witness = section_at(&filling, &filling.plan.witness);
     result->start_ns = worker_now_ns();
+    if (request->check_image)
+        status = check_image(&filling, FILL_WITNESS, complaint);
+    if (status)
+        return status;
     status = fill_witness(&filling, result->digest, complaint);
     uint64_t witness_end_ns = worker_now_ns();
     if (!status)

@@ -23,7 +23,8 @@ struct fill_request {
     void *slab;        /* writable, at least the bytes that fill_plan says */
     uint64_t generation, job;
     uint32_t partition;
-    int with_rows; /* 0: the device evaluates rows */
+    int with_rows;   /* 0: the device evaluates rows */
+    int check_image; /* 1: the image may be damaged: first it is held against its checksum */
     /* Called between chunks of at most a few milliseconds; non-zero: stop. May be NULL. */
     int (*pause)(void *arg, enum fill_step step);
     void *pause_arg;
@@ -37,8 +38,11 @@ struct fill_result {
 
 /* What the request's slab needs. 0 or -EOVERFLOW. */
 int fill_plan(struct slab_plan *plan, const struct image *image, int with_rows);
-/* 0: filled and sealed. -ECANCELED: `pause` stopped it. -errno with the complaint set: the witness
- * is at fault (EXIT_INPUT) or we are. Not sealed unless 0. */
+/*
+ * 0: filled and sealed. -ECANCELED: `pause` stopped it. -errno with the complaint set: the witness
+ * is at fault (EXIT_INPUT) or we are; -EUCLEAN: the image is damaged, as it is found to be where
+ * check_image asks for it and before a witness is said to break a constraint. Not sealed unless 0.
+ */
 int fill_slab(const struct fill_request *request, struct fill_result *result,
               struct complaint *complaint);
 

@@ -18,6 +18,7 @@
 #include "shm/worker_start.h"
 #include "synth-worker/complaint.h"
 #include "synth-worker/fill.h"
+#include "synth-worker/hash.h"
 #include "synth-worker/witness_program.h"
 
 static int send_waiting(struct synth *synth, union wire_message *message, enum wire_type type)
@@ -188,10 +189,9 @@ static int between_chunks(void *arg, enum fill_step step)
 
 static int complain_slab(struct complaint *complaint, const struct wire_fill *fill, uint64_t need)
 {
-    complain_input(complaint, "slab %" PRIu32 " has %" PRIu64 " bytes, the circuit needs %" PRIu64,
-                   fill->slab, fill->slab_bytes, need);
-    complaint->exit_code = EXIT_INTERNAL;
-    return -EINVAL;
+    return complain_internal(complaint,
+                             "slab %" PRIu32 " has %" PRIu64 " bytes, the circuit needs %" PRIu64,
+                             fill->slab, fill->slab_bytes, need);
 }
 
 static int fill_window(struct serving *serving, const struct image *image,
@@ -215,6 +215,7 @@ static int fill_window(struct serving *serving, const struct image *image,
                                          .job = fill->job,
                                          .partition = fill->partition,
                                          .with_rows = with_rows,
+                                         .check_image = fill->check_image != 0,
                                          .pause = between_chunks,
                                          .pause_arg = serving};
     int status = fill_slab(&request, result, complaint);
@@ -266,6 +267,13 @@ static int make_and_fill(struct serving *serving, const struct image *image,
     return status;
 }
 
+static void log_damaged(const struct wire_fill *fill)
+{
+    char hex[HASH_HEX_BYTES];
+    hash_hex(hex, fill->hash);
+    log_event("error", "image_damaged", "hash=%.16s", hex);
+}
+
 static int fill_assigned(struct serving *serving, struct fill_result *result,
                          struct complaint *complaint)
 {
@@ -276,6 +284,8 @@ static int fill_assigned(struct serving *serving, struct fill_result *result,
                                "the circuit's image is not "
                                "mapped here");
     int status = make_and_fill(serving, image, result, complaint);
+    if (status == -EUCLEAN)
+        log_damaged(&synth->fill);
     synth_images_release(&synth->images);
     return status;
 }

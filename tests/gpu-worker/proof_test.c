@@ -327,6 +327,45 @@ static void test_unsatisfied_witness_is_the_inputs_fault(void **state)
     }
 }
 
+/* ---- an image that was damaged on disk ---- */
+
+/* Neither input nor device is blamed; nor is it where the witness is wrong besides. */
+static void refuse_damaged(const char *folder, enum image_tag tag, int broken)
+{
+    struct bench bench;
+    struct proof_sums sums;
+    struct proof proof;
+    struct proof_outcome outcome;
+    struct countdown never = countdown_of(-1);
+    bench_open(&bench, folder, 2);
+    circuit_damage(&bench.circuit, tag);
+    bench_fill(&bench, (struct filling){.broken = broken});
+    sums_must(&bench, &sums);
+    assert_int_equal(bench_finish(&bench, &sums, &proof, &outcome, &never), PROOF_WRONG);
+    assert_int_equal(outcome.device_charged, 0);
+    assert_int_equal(outcome.image_damaged, 1);
+    assert_string_equal(outcome.why, IMAGE_DAMAGED_TEXT);
+    circuit_damage(&bench.circuit, tag);
+    bench_fill(&bench, (struct filling){.broken = broken});
+    sums_must(&bench, &sums);
+    assert_int_equal(bench_finish(&bench, &sums, &proof, &outcome, &never),
+                     broken ? PROOF_UNSATISFIED : PROOF_GOOD);
+    assert_int_equal(outcome.image_damaged, 0);
+    bench_close(&bench);
+}
+
+static void test_a_damaged_image_is_nobodys_fault(void **state)
+{
+    (void)state;
+    static const enum image_tag tags[] = {IMAGE_IC,        IMAGE_POINTS_A, IMAGE_POINTS_B1,
+                                          IMAGE_POINTS_B2, IMAGE_POINTS_C, IMAGE_POINTS_H,
+                                          IMAGE_A_VALUE};
+    for (size_t i = 0; i < sizeof(tags) / sizeof(tags[0]); i++) {
+        refuse_damaged("tests/fixtures/bn128/pos10", tags[i], 0);
+        refuse_damaged("tests/fixtures/bls12381/mul2", tags[i], 1);
+    }
+}
+
 static void test_public_above_the_order_is_refused(void **state)
 {
     (void)state;
@@ -428,6 +467,7 @@ int main(void)
         cmocka_unit_test(test_wrong_sums_are_made_anew),
         cmocka_unit_test(test_wrong_rows_are_made_anew),
         cmocka_unit_test(test_unsatisfied_witness_is_the_inputs_fault),
+        cmocka_unit_test(test_a_damaged_image_is_nobodys_fault),
         cmocka_unit_test(test_public_above_the_order_is_refused),
         cmocka_unit_test(test_cancel_at_every_question_of_the_device),
         cmocka_unit_test(test_cancel_at_every_question_of_the_finish),

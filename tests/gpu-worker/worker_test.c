@@ -523,6 +523,27 @@ static void test_an_unsatisfied_witness_is_the_inputs_fault(void **state)
     fake_close(&fake);
 }
 
+/* The image is read before a device sees it where a worker died over it, and after a proof that
+ * does not verify; then another key's or the mended one's proofs go on. */
+static void test_a_damaged_image(void **state)
+{
+    (void)state;
+    struct fake fake;
+    open_filled(&fake, mul2, 1);
+    circuit_damage(&fake.circuit, IMAGE_POINTS_A);
+    fake_assign(&fake, &fake.order[0]);
+    expect_step(&fake, WIRE_STARTED, 0);
+    expect_step(&fake, WIRE_COMPUTED, 0);
+    expect_failed(&fake, fake.order[0].assignment, FAULT_INTERNAL, IMAGE_DAMAGED_TEXT);
+    struct wire_prove order = fake.order[0];
+    order.check_image = 1;
+    expect_refused(&fake, &order, IMAGE_DAMAGED_TEXT);
+    circuit_damage(&fake.circuit, IMAGE_POINTS_A);
+    fake_assign(&fake, &order);
+    expect_whole_proof(&fake, 0);
+    fake_close(&fake);
+}
+
 static void test_a_device_that_fails(void **state)
 {
     (void)state;
@@ -764,6 +785,7 @@ int main(void)
         cmocka_unit_test(test_a_slab_that_is_not_the_one_assigned),
         cmocka_unit_test(test_a_slab_whose_header_lies),
         cmocka_unit_test(test_an_unsatisfied_witness_is_the_inputs_fault),
+        cmocka_unit_test(test_a_damaged_image),
         cmocka_unit_test(test_a_device_that_fails),
         cmocka_unit_test(test_a_forgotten_image),
         cmocka_unit_test(test_leave_ends_what_is_assigned),

@@ -26,6 +26,7 @@ struct subject {
     struct bytes key;
     struct image image; /* header NULL where none is mapped */
     uint32_t repeated;
+    int check_image; /* of the fillings */
     struct complaint complaint;
 };
 
@@ -90,7 +91,8 @@ static int fill(struct subject *subject, int with_rows)
                                    .label = "w.wtns",
                                    .slab = slab,
                                    .generation = 1,
-                                   .with_rows = with_rows};
+                                   .with_rows = with_rows,
+                                   .check_image = subject->check_image};
     subject->complaint = (struct complaint){0};
     int status = fill_slab(&request, &result, &subject->complaint);
     close(request.witness_fd);
@@ -170,6 +172,39 @@ static void broken_constraints_are_named(void **state)
         subject_close(&subject);
     }
     assert_true(broken > 5);
+}
+
+static void expect_damaged(struct subject *subject, int with_rows)
+{
+    assert_int_equal(fill(subject, with_rows), -EUCLEAN);
+    assert_string_equal(subject->complaint.text, IMAGE_DAMAGED_TEXT);
+    assert_int_equal(subject->complaint.exit_code, EXIT_INTERNAL);
+}
+
+/* A bit that flipped in the image breaks a constraint, or nothing that a filling sees. */
+static void a_damaged_image_is_not_the_witness_s_fault(void **state)
+{
+    (void)state;
+    struct subject subject;
+    subject_open(&subject, MUL2);
+    assert_int_equal(compile(&subject), 0);
+    void *bytes = (void *)(uintptr_t)subject.image.header;
+    assert_int_equal(mprotect(bytes, subject.image.bytes, PROT_READ | PROT_WRITE), 0);
+    uint32_t *wire = (uint32_t *)(uintptr_t)subject.image.a.wire;
+    uint8_t *point = (uint8_t *)(uintptr_t)subject.image.points_a;
+    for (int with_rows = 0; with_rows < 2; with_rows++) {
+        *wire ^= 1;
+        expect_damaged(&subject, with_rows);
+        *wire ^= 1;
+        *point ^= 1;
+        assert_int_equal(fill(&subject, with_rows), 0);
+        subject.check_image = 1;
+        expect_damaged(&subject, with_rows);
+        *point ^= 1;
+        assert_int_equal(fill(&subject, with_rows), 0);
+        subject.check_image = 0;
+    }
+    subject_close(&subject);
 }
 
 static void an_image_without_one_has_no_c(void **state)
@@ -387,6 +422,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(satisfied_witnesses_pass),
         cmocka_unit_test(broken_constraints_are_named),
+        cmocka_unit_test(a_damaged_image_is_not_the_witness_s_fault),
         cmocka_unit_test(an_image_without_one_has_no_c),
         cmocka_unit_test(other_rows_are_named),
         cmocka_unit_test(headers_of_others_are_refused),
