@@ -52,6 +52,7 @@ static int take_image(struct one_shot *this, const struct child_output *output)
         this->slab_bytes = (uint64_t)bytes;
         if (this->slab_bytes < SLAB_BYTES_LEAST)
             this->slab_bytes = SLAB_BYTES_LEAST;
+        this->cached = json_is_true(json_object_get(answer, "cached"));
         strcpy(this->hash, hash);
         strcpy(this->program, program);
     }
@@ -84,19 +85,46 @@ static int compile_into(struct one_shot *this, const struct one_shot_options *op
     return code;
 }
 
+/* 0 with the folder, or with "" where there is to be none or none can be had; else an exit code
+ * having said why. */
+static int find_cache(char out[PATH_MAX], const char *cache)
+{
+    *out = 0;
+    if (cache)
+        return strcmp(cache, "none") != 0 ? folders_cache(out, cache) : 0;
+    if (folders_own_cache(out))
+        *out = 0;
+    return 0;
+}
+
 /* FOLDER/images: the cache itself by a link, or a folder of our own without one. */
 static int make_images(const struct one_shot *this, const char *cache, char *images, size_t bytes)
 {
     char target[PATH_MAX];
     snprintf(images, bytes, "%s/images", this->folder);
-    int code = 0, own = cache ? !strcmp(cache, "none") : folders_own_cache(target) != 0;
-    if (own)
-        return mkdir(images, 0700) ? cannot_make(images) : 0;
-    if (cache)
-        code = folders_cache(target, cache);
+    int code = find_cache(target, cache);
     if (code)
         return code;
+    if (!*target)
+        return mkdir(images, 0700) ? cannot_make(images) : 0;
     return symlink(target, images) ? cannot_make(images) : 0;
+}
+
+int one_shot_mend(const struct one_shot_options *options)
+{
+    char key[PATH_MAX], images[PATH_MAX];
+    struct child_output output;
+    char *words[] = {"--compile", key, "--images", images, "--check-image", NULL};
+    name_file(key, options->key_path);
+    if (find_cache(images, options->cache) || !*images)
+        return 0;
+    progress_show("looking at the key's image");
+    int made = synth_command_run(&output, words, COMPILE_ANSWER_BYTES) == 0;
+    json_t *answer = made ? json_loadb(output.text, output.bytes, 0, NULL) : NULL;
+    made = json_is_false(json_object_get(answer, "cached"));
+    json_decref(answer);
+    free(output.text);
+    return made;
 }
 
 static int compile(struct one_shot *this, const struct one_shot_options *options)

@@ -32,6 +32,7 @@ struct one_shot {
     char hash[80];
     char program[80]; /* the hash of the witness program; "": none */
     uint64_t slab_bytes;
+    int cached;    /* the image was there; not made for this proof */
     char why[512]; /* buffer of why_gone */
 };
 
@@ -40,6 +41,11 @@ struct one_shot {
  * ONE_SHOT_CIRCUIT. 0, or an exit code having said why; one_shot_stop is called either way.
  */
 int one_shot_start(struct one_shot *this, const struct one_shot_options *options);
+/*
+ * Has the key's image in the cache held against its checksum: 1 where it was damaged and is made
+ * again, 0 where it was not, or could not be.
+ */
+int one_shot_mend(const struct one_shot_options *options);
 /* Ends everything and removes the folder. */
 void one_shot_stop(struct one_shot *this);
 

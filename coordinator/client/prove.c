@@ -68,10 +68,45 @@ static void warn_of_blinders(void)
         fputs("pawl: PAWL_TEST_BLINDERS fixed r and s: this proof hides nothing\n", stderr);
 }
 
+/* *cached: whether the key's image was there. */
+static int prove_once(const struct arguments *arguments, const struct one_shot_options *options,
+                      int witness_fd, json_t **job, int *cached)
+{
+    struct one_shot instance;
+    int code = one_shot_start(&instance, options);
+    *cached = instance.cached;
+    if (!code)
+        code = prove_with(&instance.service, ONE_SHOT_CIRCUIT, arguments, witness_fd, 0, job);
+    progress_clear();
+    one_shot_stop(&instance);
+    return code;
+}
+
+/* Where it fails by our own fault with an image from the cache, and that has been damaged there, it
+ * is made once more with a new one. */
+static int prove_or_mend(const struct arguments *arguments, const struct one_shot_options *options,
+                         int witness_fd, json_t **job)
+{
+    int cached;
+    say_hold();
+    int code = prove_once(arguments, options, witness_fd, job, &cached);
+    int mended = code == EXIT_INTERNAL && cached && one_shot_mend(options);
+    progress_clear();
+    say_release(mended);
+    if (!mended)
+        return code;
+    if (lseek(witness_fd, 0, SEEK_SET) != 0)
+        return say_error(code, "the key's image in the cache was damaged and is made again; the "
+                               "witness cannot be read twice: start this once more");
+    fputs("pawl: the key's image in the cache was damaged and is made again\n", stderr);
+    json_decref(*job);
+    *job = NULL;
+    return prove_once(arguments, options, witness_fd, job, &cached);
+}
+
 static int prove_alone(const struct arguments *arguments, const char *program, const char *device,
                        int witness_fd)
 {
-    struct one_shot instance;
     json_t *job = NULL;
     struct one_shot_options options = {.key_path = arguments->positional[KEY],
                                        .program_path = program,
@@ -80,11 +115,7 @@ static int prove_alone(const struct arguments *arguments, const char *program, c
     int code = options_number(arguments, "--threads", 1024, &options.threads);
     if (code)
         return code;
-    code = one_shot_start(&instance, &options);
-    if (!code)
-        code = prove_with(&instance.service, ONE_SHOT_CIRCUIT, arguments, witness_fd, 0, &job);
-    progress_clear();
-    one_shot_stop(&instance);
+    code = prove_or_mend(arguments, &options, witness_fd, &job);
     if (!code)
         warn_of_blinders();
     if (!code)

@@ -1,6 +1,6 @@
 /*
- * pawl's error lines and results. Called by every command; keeps nothing, so a SIGKILL leaves
- * nothing.
+ * pawl's error lines and results. Called by every command; keeps at most one line that is held
+ * back, so a SIGKILL leaves nothing.
  */
 #include "coordinator/client/say.h"
 
@@ -13,6 +13,28 @@
 #include "shm/program.h"
 
 #define SAY_BYTES_MAX 2000
+
+static int holding;
+static char held[SAY_BYTES_MAX];
+
+static void print_error(char *text)
+{
+    progress_clear();
+    fprintf(stderr, "pawl: %s\n", say_clean(text));
+}
+
+void say_hold(void)
+{
+    holding = 1;
+    held[0] = 0;
+}
+
+void say_release(int drop)
+{
+    holding = 0;
+    if (!drop && held[0])
+        print_error(held);
+}
 
 char *say_clean(char *text)
 {
@@ -29,8 +51,10 @@ int say_error(int exit_code, const char *format, ...)
     va_start(list, format);
     vsnprintf(text, sizeof(text), format, list);
     va_end(list);
-    progress_clear();
-    fprintf(stderr, "pawl: %s\n", say_clean(text));
+    if (!holding)
+        print_error(text);
+    else if (!held[0])
+        memcpy(held, text, sizeof(held));
     return exit_code;
 }
 

@@ -12,6 +12,11 @@
  */
 int say_error(int exit_code, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* From now on say_error prints nothing and keeps the first text; say_release prints that, or with
+ * `drop` forgets it: for what may yet turn out well. */
+void say_hold(void);
+void say_release(int drop);
+
 /* Prints value as one line of compact JSON on stdout. 0, or EXIT_OUTPUT having said so. */
 int say_json(const json_t *value);
 /* Flushes stdout. 0, or EXIT_OUTPUT having said so: a result that was not written is an error. */
