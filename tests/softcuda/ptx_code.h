@@ -83,8 +83,9 @@ struct ptx_param {
 struct ptx_function {
     char *name;
     bool is_kernel, is_defined;
-    uint32_t first, codes;                                    /* in the module's array */
-    uint32_t register_bytes, local_bytes;                     /* of its own frame */
+    uint32_t first, codes;                /* in the module's array */
+    uint32_t register_bytes, local_bytes; /* of its own frame */
+    uint32_t poison_bytes; /* of its registers, those that may be read before they are written */
     uint32_t frames, stack_register_bytes, stack_local_bytes; /* with those that it calls */
     uint32_t registers;                                       /* declared */
     uint32_t shared_bytes;                                    /* static, the module's included */

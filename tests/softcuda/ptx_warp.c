@@ -36,7 +36,7 @@ void ptx_fault_raise(struct ptx_warp *warp, const struct ptx_code *code, enum pt
 
 void ptx_frame_poison(struct ptx_warp *warp, const struct ptx_frame *frame)
 {
-    memset(warp->registers + frame->register_offset, PTX_POISON, frame->function->register_bytes);
+    memset(warp->registers + frame->register_offset, PTX_POISON, frame->function->poison_bytes);
     memset(ptx_local_word(warp, frame->local_offset), PTX_POISON,
            (size_t)frame->function->local_bytes * PTX_LANES);
 }
