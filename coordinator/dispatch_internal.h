@@ -73,7 +73,8 @@ struct dispatch {
     struct seat seats[SEATS_MAX];
     struct seat_load loads[SEATS_MAX]; /* counted at the start of each pass */
     struct credit_times times[LANES_MAX];
-    uint64_t devices_known;         /* that were ever here, a bit for each */
+    uint64_t device_ns[LANES_MAX][DISPATCH_DEVICES_MAX]; /* last known time of a proof; 0: none */
+    uint64_t devices_known;                              /* that were ever here, a bit for each */
     uint64_t last_grant[LANES_MAX]; /* the assignment number of each lane's last grant */
     uint64_t next_assignment;
     bool held;            /* between HOLD and REPLANNED: every limit is 0 */

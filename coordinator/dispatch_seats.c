@@ -204,9 +204,20 @@ void seat_charge_device(struct dispatch *dispatch, uint32_t seat, bool charged)
     recall_staged(dispatch, seat);
 }
 
+/* A slow device's samples are few among a fast one's, and now and then there is none: then its last
+ * time counts, for it has not become fast. */
+static uint64_t device_time(struct dispatch *dispatch, uint32_t lane, uint32_t device)
+{
+    uint64_t *known_ns = &dispatch->device_ns[lane][device];
+    uint64_t own_ns = credit_samples_time(&dispatch->times[lane].prove, device);
+
+    if (own_ns)
+        *known_ns = own_ns;
+    return *known_ns;
+}
+
 /* A fallback counts where it works at all. */
-static void plan_inputs(const struct dispatch *dispatch, uint32_t lane,
-                        struct credit_inputs *inputs)
+static void plan_inputs(struct dispatch *dispatch, uint32_t lane, struct credit_inputs *inputs)
 {
     const struct credit_times *times = &dispatch->times[lane];
     bool main = seats_have_main(dispatch, 0);
@@ -224,7 +235,7 @@ static void plan_inputs(const struct dispatch *dispatch, uint32_t lane,
         inputs->synth_workers += seat_may_work(&dispatch->seats[seat], ROLE_SYNTH);
         if (!suits(dispatch, seat, 0, main))
             continue;
-        own_ns = credit_samples_time(&times->prove, dispatch->seats[seat].device);
+        own_ns = device_time(dispatch, lane, dispatch->seats[seat].device);
         inputs->prove_ns[inputs->devices++] = own_ns ? own_ns : any_ns;
     }
 }

@@ -4,6 +4,8 @@
  */
 #include "tests/coordinator/dispatch_rig.h"
 
+#include "coordinator/credit_plan.h"
+
 enum { CPU_DEVICE = 11, GPU_DEVICE = 12 }; /* numbers */
 enum { CPU = GPU2 };                       /* the fallback's seat */
 
@@ -269,6 +271,55 @@ static void test_credits_count_who_works(void **state)
     rig_close(&rig);
 }
 
+/* A partition of its own from claim to commit, proved on the device that it is assigned to. */
+static void prove_one(struct rig *rig, uint64_t job, uint64_t prove_ns)
+{
+    struct action prove = rig_make_ready(rig, job);
+
+    assert_int_not_equal(prove.job, 0);
+    rig_say(rig, EVENT_STARTED, &prove);
+    rig->now_ns += prove_ns;
+    rig_say(rig, EVENT_COMPUTED, &prove);
+    struct dispatch_event proved = rig_proof(rig, &prove);
+    proved.proved.times.prove_ns = prove_ns;
+    rig_step(rig, proved);
+    rig_job(rig, EVENT_COMMITTED, job, 0);
+}
+
+/* Many proofs of a fast device leave no sample of a slow one: it counts as slow all the same. */
+static void test_a_slow_device_stays_slow(void **state)
+{
+    struct rig rig;
+    struct dispatch_limits limits = rig_limits;
+    uint64_t limit;
+
+    (void)state;
+    memset(limits.fixed_credits, 0, sizeof(limits.fixed_credits));
+    rig_open(&rig, 1, 40, &limits);
+    for (uint32_t seat = 20; seat < 50; seat++) /* so that the cap is far */
+        rig_attach(&rig, seat, ROLE_SYNTH);
+    rig_attach_device(&rig, CPU, CPU_DEVICE, 0);
+    rig_seat(&rig, EVENT_READY, CPU);
+    prove_one(&rig, 1, 1000 * MS);
+    rig_seat(&rig, EVENT_DIED, CPU);
+    rig_attach_device(&rig, GPU, GPU_DEVICE, 0);
+    rig_seat(&rig, EVENT_READY, GPU);
+    prove_one(&rig, 2, MS / 10);
+    rig_attach_device(&rig, CPU, CPU_DEVICE, 0);
+    rig_seat(&rig, EVENT_READY, CPU);
+    rig_tick(&rig);
+    limit = credit_limit(&rig.control, 0);
+    assert_in_range(limit, 5, 35);
+    rig_seat(&rig, EVENT_DIED, CPU);
+    for (uint64_t job = 3; job < 3 + CREDIT_SAMPLES; job++)
+        prove_one(&rig, job, MS / 10);
+    rig_attach_device(&rig, CPU, CPU_DEVICE, 0);
+    rig_seat(&rig, EVENT_READY, CPU);
+    rig_tick(&rig);
+    assert_int_equal(credit_limit(&rig.control, 0), limit);
+    rig_close(&rig);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -284,6 +335,7 @@ int main(void)
         cmocka_unit_test(test_others_pass),
         cmocka_unit_test(test_urgent_displaces_where_it_may_go),
         cmocka_unit_test(test_credits_count_who_works),
+        cmocka_unit_test(test_a_slow_device_stays_slow),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
