@@ -262,6 +262,12 @@ static void test_faults_of_addresses(void **state)
         {"atom.global.add.u32 %r9, [%out+1024], 1;", PTX_FAULT_UNWRITTEN},
         {".local .b8 depot[16];\nmov.u64 %d5, depot;\nld.local.u32 %r9, [%d5+16];",
          PTX_FAULT_ADDRESS},
+        /* they begin inside and end outside; the second for one lane alone */
+        {".shared .align 16 .b8 tile[24];\nst.shared.v4.u32 [tile+16], {%r0, %r0, %r0, %r0};",
+         PTX_FAULT_ADDRESS},
+        {".shared .align 16 .b8 tile[24];\nmov.u64 %d5, tile;\ncvta.shared.u64 %d5, %d5;\n"
+         "st.v4.u32 [%d5+16], {%r0, %r0, %r0, %r0};",
+         PTX_FAULT_ADDRESS},
         {"setp.eq.u32 %p1, %r0, 9;\n@%p1 ld.global.u32 %r9, [%in+32768];", PTX_FAULT_ADDRESS},
         {"setp.eq.u32 %p1, %r0, 9;\n@%p1 trap;", PTX_FAULT_TRAP},
         {"LOOP:\nbra.uni LOOP;", PTX_FAULT_STEPS},
@@ -283,8 +289,8 @@ static void test_faults_of_barriers(void **state)
         /* warps at different ones */
         "setp.lt.u32 %p1, %r0, 32;\n@%p1 bra A;\nbar.sync 0;\nbra.uni B;\nA:\nbar.sync 0;\nB:\n",
         /* a lane that is named but is elsewhere for good */
-        "setp.lt.u32 %p1, %r0, 16;\n@%p1 bra A;\nvote.sync.any.pred %p2, %p1, -1;\nbra.uni B;\n"
-        "A:\nvote.sync.all.pred %p2, %p1, -1;\nB:\n",
+        ("setp.lt.u32 %p1, %r0, 16;\n@%p1 bra A;\nvote.sync.any.pred %p2, %p1, -1;\n"
+         "bra.uni B;\nA:\nvote.sync.all.pred %p2, %p1, -1;\nB:\n"),
         /* a lane that its own mask leaves out */
         "vote.sync.any.pred %p2, %p1, 1;\n",
         "shfl.sync.idx.b32 %r9, %r0, 1, 31, %r5;\n",

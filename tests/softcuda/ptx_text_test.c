@@ -131,7 +131,8 @@ static void test_fatbins_cut_short(void **state)
         uint64_t value;
         unsigned bytes;
     } lies[] = {{8, UINT64_MAX, 8}, {6, 0, 2},           {6, 65535, 2},       {4, 2, 2},
-                {20, 0, 4},         {20, UINT32_MAX, 4}, {24, UINT64_MAX, 8}, {24, 1 << 20, 8}};
+                {20, 0, 4},         {20, UINT32_MAX, 4}, {24, UINT64_MAX, 8}, {24, 1 << 20, 8},
+                {97, 1 << 20, 8},   {97, UINT64_MAX, 8}};
     for (size_t i = 0; i < sizeof lies / sizeof lies[0]; i++) {
         struct fatbin damaged = fatbin;
         put(&damaged, lies[i].at, lies[i].value, lies[i].bytes);
