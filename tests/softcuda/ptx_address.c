@@ -11,10 +11,12 @@ void ptx_addresses(const struct ptx_warp *warp, const struct ptx_code *code, uin
     const uint64_t offset = (uint64_t)code->immediate;
     if (code->wide_address) {
         const uint64_t *base = ptx_vector(warp, operand);
-        EACH_LANE(addresses[l] = base[l] + offset);
+        for (unsigned l = 0; l < PTX_LANES; l++)
+            addresses[l] = base[l] + offset;
     } else {
         const uint32_t *base = ptx_vector(warp, operand);
-        EACH_LANE(addresses[l] = base[l] + offset);
+        for (unsigned l = 0; l < PTX_LANES; l++)
+            addresses[l] = base[l] + offset;
     }
 }
 

@@ -11,7 +11,7 @@
 
 enum ptx_intent { PTX_LOADS, PTX_STORES, PTX_UPDATES };
 
-/* Addresses of the active lanes: the operand's plus the code's offset. */
+/* Addresses of all lanes, for those not active of no meaning: the operand's plus the offset. */
 void ptx_addresses(const struct ptx_warp *warp, const struct ptx_code *code, uint32_t operand,
                    uint64_t *addresses);
 

@@ -70,6 +70,10 @@ bool ptx_local_write(struct ptx_warp *warp, const struct ptx_code *code, unsigne
 
 /* ------------------------------------------------------------ all lanes at one offset */
 
+#define BITS4(n) 1u << (n), 2u << (n), 4u << (n), 8u << (n)
+static const uint32_t lane_bit[PTX_LANES] = {BITS4(0),  BITS4(4),  BITS4(8),  BITS4(12),
+                                             BITS4(16), BITS4(20), BITS4(24), BITS4(28)};
+
 static void load_narrow(const struct ptx_warp *warp, const struct ptx_code *code, unsigned element,
                         uint64_t offset)
 {
@@ -88,13 +92,28 @@ static void load_narrow(const struct ptx_warp *warp, const struct ptx_code *code
     }
 }
 
+/* A word of each active lane, without a branch for each: the compiler makes vectors of it. */
+static void copy_words(const struct ptx_warp *warp, uint32_t *to, const uint32_t *from)
+{
+    if (warp->active == PTX_ALL_LANES) {
+        memmove(to, from, PTX_BYTES_32);
+        return;
+    }
+    uint32_t masks[PTX_LANES];
+    for (unsigned l = 0; l < PTX_LANES; l++)
+        masks[l] = (warp->active & lane_bit[l]) != 0 ? UINT32_MAX : 0;
+    PTX_VECTOR_LOOP for (unsigned l = 0; l < PTX_LANES; l++)
+    {
+        to[l] = (from[l] & masks[l]) | (to[l] & ~masks[l]);
+    }
+}
+
 static void load_at(const struct ptx_warp *warp, const struct ptx_code *code, uint64_t offset)
 {
     for (unsigned e = 0; e < code->count; e++, offset += code->bytes) {
         const uint32_t *word = ptx_local_word(warp, offset);
         if (code->bytes == 4 && code->class == PTX_32) {
-            uint32_t *d = ptx_vector(warp, code->operand[e]);
-            EACH_LANE(d[l] = word[l]);
+            copy_words(warp, ptx_vector(warp, code->operand[e]), word);
         } else if (code->bytes == 8) {
             uint64_t *d = ptx_vector(warp, code->operand[e]);
             EACH_LANE(d[l] = (uint64_t)word[l + PTX_LANES] << 32 | word[l]);
@@ -122,8 +141,7 @@ static void store_at(const struct ptx_warp *warp, const struct ptx_code *code, u
     for (unsigned e = 0; e < code->count; e++, offset += code->bytes) {
         uint32_t *word = ptx_local_word(warp, offset);
         if (code->bytes == 4 && code->class == PTX_32) {
-            const uint32_t *a = ptx_vector(warp, code->operand[e]);
-            EACH_LANE(word[l] = a[l]);
+            copy_words(warp, word, ptx_vector(warp, code->operand[e]));
         } else if (code->bytes == 8) {
             const uint64_t *a = ptx_vector(warp, code->operand[e]);
             EACH_LANE(word[l] = (uint32_t)a[l]; word[l + PTX_LANES] = (uint32_t)(a[l] >> 32));
@@ -163,7 +181,8 @@ static bool is_uniform(const struct ptx_warp *warp, const struct ptx_code *code,
 {
     const uint64_t first = addresses[__builtin_ctz(warp->active)];
     uint64_t differences = 0;
-    EACH_LANE(differences |= addresses[l] ^ first);
+    for (unsigned l = 0; l < PTX_LANES; l++)
+        differences |= (addresses[l] ^ first) & -(uint64_t)(warp->active >> l & 1);
     const uint64_t bytes = (uint64_t)code->bytes * code->count;
     *offset = first - PTX_WINDOW_LOCAL;
     return differences == 0 && *offset < warp->local_bytes &&
