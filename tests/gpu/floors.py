@@ -120,8 +120,9 @@ def tables(records):
                                       "ntt_ms", "msm_ms", "floor_ms", "times_floor",
                                       "upload_floor_ms", "wrong"])),
         table("kill -9 in mid-proof: seconds to the next proof",
-              ["curve", "log2", "key kept", "imported", "seconds", "jobs done"],
-              rows(records, "kill", ["curve", "log2", "keep", "imported", "seconds", "done"])),
+              ["curve", "log2", "key kept", "imported", "pinned", "seconds", "jobs done"],
+              rows(records, "kill", ["curve", "log2", "keep", "imported", "pinned", "seconds",
+                                     "done"])),
         table("compute-sanitizer", ["tool", "result", "why"],
               rows(records, "sanitizer", ["tool", "result", "why"])),
     ]

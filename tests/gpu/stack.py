@@ -167,7 +167,7 @@ def measure_kill(bin_folder, device, keep, key_folder, partitions, environment, 
         states = [stack.wait_job(stack.submit("k", witness, 1))["state"]]
         took, jobs = stack.kill_and_replace(lambda: stack.submit("k", witness, partitions))
         states += [stack.wait_job(job)["state"] for job in jobs]
-        return {"check": "kill", "keep": keep, "imported": "yes" if stack.has_imported() else "no",
+        return {"check": "kill", "keep": keep, "pinned": stack.gpu_worker()["pinned"], "imported": "yes" if stack.has_imported() else "no",
                 "seconds": took, "done": "all" if set(states) == {"done"} else "not all"}
     except Late as late:
         raise Late("%s\n%s" % (late, stack.log_tail()))

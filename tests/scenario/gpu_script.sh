@@ -28,6 +28,8 @@ is 'proofs on both curves, held against the CPU' 'bls12381 bn128 false' \
     "$(report '[.records[] | select(.check == "proof")] | "\([.[].curve] | unique | join(" ")) \([.[].wrong] | unique | join(" "))"')"
 is 'a kill with the key kept, and one without' 'no yes' \
     "$(report '[.records[] | select(.check == "kill")] | map(.imported) | join(" ")')"
+is 'slabs were registered' 'direct direct' \
+    "$(report '[.records[] | select(.check == "kill")] | map(.pinned) | join(" ")')"
 is 'the report lies beside' "$(report '.records | length')" "$(jq '.records | length' "$BUILD_DIR/gpu/report.json")"
 LD_LIBRARY_PATH=$BUILD_DIR/softcuda PAWL_SOFTCUDA=flip@2 "$BUILD_DIR/gpu/gpu-check" --soft selftest >"$work/out" 2>&1
 is 'a bit that flips is found' 1 $?
