@@ -104,6 +104,32 @@ static int prove_or_mend(const struct arguments *arguments, const struct one_sho
     return prove_once(arguments, options, witness_fd, job, &cached);
 }
 
+static int is_auto(const char *device)
+{
+    return !device || strcmp(device, "auto") == 0;
+}
+
+/* A GPU that nobody asked for by name may fail: too little memory, a fault. Then the CPU proves. */
+static int prove_by_any(const struct arguments *arguments, struct one_shot_options *options,
+                        int witness_fd, json_t **job)
+{
+    int cached;
+    if (!is_auto(options_value(arguments, "--device")) || strcmp(options->device, "cpu") == 0)
+        return prove_or_mend(arguments, options, witness_fd, job);
+    say_hold();
+    int code = prove_once(arguments, options, witness_fd, job, &cached);
+    int is_ours = code == EXIT_CAPACITY || code == EXIT_INTERNAL || code == EXIT_MACHINE;
+    int again = is_ours && lseek(witness_fd, 0, SEEK_SET) == 0;
+    say_release(again);
+    if (!again)
+        return code;
+    fprintf(stderr, "pawl: device %s could not prove it: the CPU does\n", options->device);
+    json_decref(*job);
+    *job = NULL;
+    options->device = "cpu";
+    return prove_or_mend(arguments, options, witness_fd, job);
+}
+
 static int prove_alone(const struct arguments *arguments, const char *program, const char *device,
                        int witness_fd)
 {
@@ -115,7 +141,7 @@ static int prove_alone(const struct arguments *arguments, const char *program, c
     int code = options_number(arguments, "--threads", 1024, &options.threads);
     if (code)
         return code;
-    code = prove_or_mend(arguments, &options, witness_fd, &job);
+    code = prove_by_any(arguments, &options, witness_fd, &job);
     if (!code)
         warn_of_blinders();
     if (!code)

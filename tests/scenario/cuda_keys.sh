@@ -165,6 +165,15 @@ for device in auto cuda:0; do
     check '... bit for bit' cmp "$work/p.json" "$work/cpu.json"
     check '... by the GPU' [ -s "$trace" ]
 done
+by_cpu_after_all() { # PAWL_SOFTCUDA
+    rm -f "$work/p.json"
+    PAWL_SOFTCUDA=$1 "$pawl" prove "$key" "$w" "$work/p.json" "$work/x.json" 2>"$work/said" &&
+        cmp "$work/p.json" "$work/cpu.json" && grep -q '^pawl: device GPU-.* could not prove it: the CPU does' "$work/said"
+}
+check 'auto, and too little memory on the GPU: the CPU proves' by_cpu_after_all memory=19M
+check 'auto, and a GPU that fails: the CPU proves' by_cpu_after_all fault=700@3
+run_failing env PAWL_SOFTCUDA=memory=19M "$pawl" prove "$key" "$w" "$work/p.json" "$work/x.json" --device cuda:0
+is 'a GPU asked for by name, and too little memory: 75' 75 "$code"
 fails_with 'pawl prove --device cuda:5: 71' 71 'there is no device cuda:5' \
     "$pawl" prove "$key" "$w" "$work/p.json" "$work/x.json" --device cuda:5
 is 'the doctor shows the GPU' ok \
