@@ -394,6 +394,9 @@ static void paths_and_methods_are_told_apart(void **state)
     assert_non_null(strstr(answer.body, "pawl_slabs{lane=\"main\",state=\"free\"} 3\n"));
     assert_non_null(strstr(answer.body, "pawl_credits_available{lane=\"main\"} "));
     assert_non_null(strstr(answer.body, "pawl_jobs_total{result=\"done\"} 0\n"));
+    assert_non_null(strstr(answer.body, "pawl_registered_bytes 0\n"));
+    assert_non_null(strstr(answer.body, "pawl_device_keys 0\n"));
+    assert_non_null(strstr(answer.body, "pawl_device_keys_handed_total 0\n"));
     rig_free_answer(&answer);
     rig_stop(&rig);
 }
