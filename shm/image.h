@@ -82,7 +82,7 @@ struct image_header {
     uint64_t file_bytes;
     uint64_t slab_bytes; /* what a slab for this circuit needs, rows included */
     uint8_t hash[IMAGE_HASH_BYTES];
-    uint64_t checksum; /* image_checksum of the whole file */
+    uint64_t checksum; /* of the whole file: image_checksum_part */
     struct image_section sections[IMAGE_SECTIONS_MAX];
 };
 _Static_assert(sizeof(struct image_header) == 112 + 32 * IMAGE_SECTIONS_MAX, "image header layout");
@@ -126,9 +126,14 @@ void image_unmap(struct image *image);
 /* What people are told of an image that does not have its checksum. */
 #define IMAGE_DAMAGED_TEXT                                                                         \
     "the circuit's image is damaged on disk: `pawl circuit add` with its key makes it again"
-/* Of a whole image in memory, aligned to 8, header included and the field itself left out. Against
- * accidents, not against malice. */
-uint64_t image_checksum(const struct image_header *header, uint64_t bytes);
+/*
+ * The checksum of an image of `bytes` in memory, aligned to 8, header included and the field itself
+ * left out: the sum, modulo 2^64, of the shares of its words, so that it can be made in parts, in
+ * any order. begin <= end <= image_checksum_words. Against accidents, not against malice.
+ */
+uint64_t image_checksum_words(uint64_t bytes);
+uint64_t image_checksum_part(const struct image_header *header, uint64_t bytes, uint64_t begin,
+                             uint64_t end);
 /*
  * Reads all of a mapped image and compares: 0, -EUCLEAN where it is damaged, -ECANCELED where
  * `pause` (NULL: never asked), called every few milliseconds, gave non-zero.

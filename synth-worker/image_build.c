@@ -8,10 +8,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <sys/mman.h>
 
 #include "kernels/curves.h"
+#include "kernels/ranges.h"
 #include "shm/program.h"
 #include "shm/slab.h"
 #include "synth-worker/coefficients.h"
@@ -20,6 +22,8 @@
 #include "synth-worker/points.h"
 #include "synth-worker/r1cs.h"
 #include "synth-worker/zkey.h"
+
+#define SUM_PIECE_LEAST 65536u /* words */
 
 /* What an image of a key will be. */
 struct image_plan {
@@ -235,6 +239,28 @@ static int place_matrices(struct image_plan *plan, void *out, struct complaint *
     return r1cs_compare(&plan->r1cs, &view_a, &view_b, complaint);
 }
 
+struct summing {
+    const struct image_header *header;
+    _Atomic uint64_t sum;
+};
+
+static void sum_piece(void *arg, size_t begin, size_t end)
+{
+    struct summing *summing = arg;
+    atomic_fetch_add_explicit(
+        &summing->sum,
+        image_checksum_part(summing->header, summing->header->file_bytes, begin, end),
+        memory_order_relaxed);
+}
+
+static uint64_t sum_image(const struct image_header *header, struct parallel *parallel)
+{
+    struct summing summing = {.header = header};
+    ranges_run(parallel, image_checksum_words(header->file_bytes), SUM_PIECE_LEAST, sum_piece,
+               &summing);
+    return atomic_load_explicit(&summing.sum, memory_order_relaxed);
+}
+
 /*
  * Builds the image into `out`: header.file_bytes zeroed bytes, 64-byte aligned. Checks all points;
  * with `subgroups`, their subgroups too, and flags it in the header. 0 or -errno; after an error
@@ -256,7 +282,7 @@ static int build(struct image_plan *plan, void *out, int subgroups, struct paral
     struct image_header *header = out;
     *header = plan->header;
     header->flags = subgroups ? IMAGE_SUBGROUPS_CHECKED : 0;
-    header->checksum = image_checksum(header, header->file_bytes);
+    header->checksum = sum_image(header, parallel);
     return 0;
 }
 
