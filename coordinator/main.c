@@ -84,12 +84,15 @@ static int take_option(struct options *options, int option)
 
 static int parse_options(struct options *options, int argc, char **argv)
 {
-    static const struct option known[] = {
-        {"config", required_argument, NULL, 'c'},   {"ready-fd", required_argument, NULL, 'r'},
-        {"owner-fd", required_argument, NULL, 'o'}, {"get", required_argument, NULL, 'g'},
-        {"devices", required_argument, NULL, 'd'},  {"check", no_argument, NULL, 'k'},
-        {"help", no_argument, NULL, 'h'},           {"version", no_argument, NULL, 'v'},
-        {NULL, 0, NULL, 0}};
+    static const struct option known[] = {{"config", required_argument, NULL, 'c'},
+                                          {"ready-fd", required_argument, NULL, 'r'},
+                                          {"owner-fd", required_argument, NULL, 'o'},
+                                          {"get", required_argument, NULL, 'g'},
+                                          {"devices", required_argument, NULL, 'd'},
+                                          {"check", no_argument, NULL, 'k'},
+                                          {"help", no_argument, NULL, 'h'},
+                                          {"version", no_argument, NULL, 'v'},
+                                          {NULL, 0, NULL, 0}};
     int option;
     *options = (struct options){.ready_fd = -1, .owner_fd = -1};
     while ((option = getopt_long(argc, argv, "", known, NULL)) != -1) {

@@ -2,59 +2,15 @@
  * The configuration: defaults, every key, every kind of mistake with its file, line and advice, and
  * that conf/pawl.ini explains all keys at their real defaults. Run from the repository's root.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "tests/coordinator/config_rig.h"
 
-#include <cmocka.h>
 #include <errno.h>
 #include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
-#include "coordinator/config.h"
 #include "coordinator/config_internal.h"
 #include "coordinator/dispatch.h"
 #include "shm/seat.h"
 #include "shm/wire.h"
-
-static char test_path[] = "/tmp/pawl-config-XXXXXX";
-static struct config loaded;
-static char error_text[1024];
-
-/* Loads a file with these bytes. */
-static int load_bytes(const char *bytes, size_t length)
-{
-    FILE *file = fopen(test_path, "we");
-
-    assert_non_null(file);
-    assert_int_equal(fwrite(bytes, 1, length, file), length);
-    assert_int_equal(fclose(file), 0);
-    return config_load(&loaded, test_path, error_text, sizeof(error_text));
-}
-
-static int load_text(const char *text)
-{
-    return load_bytes(text, strlen(text));
-}
-
-static void load_well(const char *text)
-{
-    if (load_text(text))
-        fail_msg("refused: %s", error_text);
-    assert_string_equal(error_text, "");
-}
-
-/* The file is refused, and the message is FILE + wanted. */
-static void refuse(const char *text, const char *wanted)
-{
-    assert_true(load_text(text) < 0);
-    assert_true(strncmp(error_text, test_path, strlen(test_path)) == 0);
-    assert_string_equal(error_text + strlen(test_path), wanted);
-}
 
 static void test_defaults(void **state)
 {
@@ -291,50 +247,6 @@ static void test_auto_and_numbers(void **state)
            ":2: slabs = 0: auto or a whole number from 1 to 1024 is wanted");
     refuse("[lane main]\nsize = 0\n", ":2: size = 0: auto or a size such as 64M (K, M, G) from "
                                       "8192 to 1099511627776 is wanted");
-}
-
-static void test_devices(void **state)
-{
-    char many[2048] = "", value[256];
-
-    (void)state;
-    load_well("");
-    assert_true(config_is_fallback(&loaded, "cpu"));
-    assert_false(config_is_fallback(&loaded, "GPU-1"));
-    load_well("[device cpu]\nuse = always\n[device GPU-1]\nuse = fallback\n[device GPU-2]\n"
-              "[device GPU-3]\nuse = auto\n[device cpu]\n");
-    assert_int_equal(loaded.device_use_count, 4);
-    assert_false(config_is_fallback(&loaded, "cpu"));
-    assert_true(config_is_fallback(&loaded, "GPU-1"));
-    assert_false(config_is_fallback(&loaded, "GPU-2"));
-    assert_false(config_is_fallback(&loaded, "GPU-3"));
-    assert_false(config_is_fallback(&loaded, "GPU-4"));
-    refuse("[device cpu]\nuse = never\n", ":2: use = never: auto, always or fallback is wanted");
-    refuse("[device cuda:0]\nuse = always\n",
-           ":1: [device cuda:0]: cuda:N can be another device at each start; name it by its UUID, "
-           "which `gpu-worker --list-devices` prints");
-    refuse("[device 0123456789012345678901234567890123456789012345678901234567890123]\n",
-           ":1: [device 0123456789012345678901234567890123456789012345678901234567890123]: "
-           "a device's name has at most 63 characters");
-    for (int i = 0; i < CONFIG_DEVICES_MAX + 1; i++)
-        snprintf(many + strlen(many), sizeof(many) - strlen(many), "[device GPU-%d]\n", i);
-    refuse(many, ":17: [device GPU-16]: more than 16 devices");
-    refuse("[workers]\ndevices = cpu auto\n", ":2: devices = cpu auto: auto, or a list of at "
-                                              "most 16 devices (cpu, cuda:N, a UUID) is wanted");
-    refuse("[workers]\ndevices = auto\n cuda:0\n", ":3: devices = cuda:0: auto, or a list of at "
-                                                   "most 16 devices (cpu, cuda:N, a UUID) is "
-                                                   "wanted");
-
-    load_well("[workers]\ndevices = auto\n"); /* what it stands for comes from outside */
-    assert_int_equal(config_settle_devices(&loaded, ""), -EINVAL);
-    load_well("");
-    assert_int_equal(config_settle_devices(&loaded, "GPU-1 cpu"), 0);
-    assert_int_equal(config_get(&loaded, "workers.devices", value, sizeof(value)), 0);
-    assert_string_equal(value, "GPU-1 cpu");
-    assert_int_equal(config_settle_devices(&loaded, "GPU-2"), 0); /* named by now */
-    assert_int_equal(loaded.device_count, 2);
-    load_well("");
-    assert_int_equal(config_settle_devices(&loaded, "not/a/device"), -EINVAL);
 }
 
 static void test_later_versions(void **state)
@@ -601,34 +513,24 @@ static void test_random_bytes(void **state)
     }
 }
 
-static int set_up(void **state)
-{
-    int fd = mkstemp(test_path);
-
-    (void)state;
-    setenv("HOME", "/tmp", 0);
-    setenv("XDG_RUNTIME_DIR", "/tmp", 0);
-    unsetenv("PAWL_SOCKET");
-    return fd < 0 ? -1 : close(fd);
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    return unlink(test_path);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_defaults),     cmocka_unit_test(test_places),
-        cmocka_unit_test(test_every_key),    cmocka_unit_test(test_unknown_names),
-        cmocka_unit_test(test_bad_values),   cmocka_unit_test(test_auto_and_numbers),
-        cmocka_unit_test(test_devices),      cmocka_unit_test(test_later_versions),
-        cmocka_unit_test(test_lines),        cmocka_unit_test(test_files),
-        cmocka_unit_test(test_between_keys), cmocka_unit_test(test_too_many_lanes),
-        cmocka_unit_test(test_parsers),      cmocka_unit_test(test_get),
-        cmocka_unit_test(test_restart_keys), cmocka_unit_test(test_shipped_file),
+        cmocka_unit_test(test_defaults),
+        cmocka_unit_test(test_places),
+        cmocka_unit_test(test_every_key),
+        cmocka_unit_test(test_unknown_names),
+        cmocka_unit_test(test_bad_values),
+        cmocka_unit_test(test_auto_and_numbers),
+        cmocka_unit_test(test_later_versions),
+        cmocka_unit_test(test_lines),
+        cmocka_unit_test(test_files),
+        cmocka_unit_test(test_between_keys),
+        cmocka_unit_test(test_too_many_lanes),
+        cmocka_unit_test(test_parsers),
+        cmocka_unit_test(test_get),
+        cmocka_unit_test(test_restart_keys),
+        cmocka_unit_test(test_shipped_file),
         cmocka_unit_test(test_random_bytes),
     };
 
