@@ -17,6 +17,7 @@
 #define JOBS_COUNTED_MAX UINT64_C(16384)
 #define SYNTH_BYTES (2 * MIB)
 #define DEVICE_BYTES (8 * MIB)
+#define GPU_BYTES (16 * MIB)         /* pinned buffers; what the driver itself takes is its own */
 #define SPOOL_CACHE_BYTES (64 * MIB) /* more of it gives way to whoever needs memory */
 
 const char *memory_term_name(enum memory_term term)
@@ -73,7 +74,9 @@ void memory_terms_fill(struct memory_terms *terms, const struct config *config,
     bytes[MEMORY_REGION] = region_bytes + (synth + config->device_count) * SEAT_PAGE_BYTES;
     bytes[MEMORY_IMAGES] = needs->image_bytes;
     bytes[MEMORY_SYNTH] = synth * SYNTH_BYTES;
-    bytes[MEMORY_DEVICE] = count_cpu_devices(config) * (DEVICE_BYTES + needs->device_bytes);
+    uint64_t cpus = count_cpu_devices(config);
+    bytes[MEMORY_DEVICE] =
+        cpus * (DEVICE_BYTES + needs->device_bytes) + (config->device_count - cpus) * GPU_BYTES;
     bytes[MEMORY_COORDINATOR] =
         COORDINATOR_BYTES + lesser(config->queued_jobs, JOBS_COUNTED_MAX) * JOB_BYTES;
     bytes[MEMORY_SPOOL] = lesser(config->queued_bytes, SPOOL_CACHE_BYTES);
