@@ -5,10 +5,7 @@
 # shellcheck source=tests/scenario/lib.sh disable=SC2154,SC2317
 . "$(dirname "$0")/lib.sh"
 
-gpu_worker=$bin/gpu-worker
-softcuda=$(CDPATH='' cd -- "$BUILD_DIR/softcuda" 2>/dev/null && pwd) || skip_all 'no software driver was built'
-LD_LIBRARY_PATH=$softcuda "$gpu_worker" --list-devices >"$work/devices" 2>&1
-grep -q '^GPU-.*cuda:0' "$work/devices" || skip_all 'built without CUDA kernels'
+need_softcuda
 
 cases='bn128/mul2 bn128/nopub bn128/noconstr bn128/order bls12381/mul2 bn128/pos10 bls12381/pos10'
 export PAWL_TEST_CUDA_DEADLINE_MS=600000 # an interpreter on a busy machine is no GPU that hangs

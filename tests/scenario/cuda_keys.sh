@@ -6,9 +6,7 @@
 # shellcheck source=tests/scenario/lib.sh disable=SC2154,SC2317
 . "$(dirname "$0")/lib.sh"
 
-softcuda=$(CDPATH='' cd -- "$BUILD_DIR/softcuda" 2>/dev/null && pwd) || skip_all 'no software driver was built'
-LD_LIBRARY_PATH=$softcuda "$bin/gpu-worker" --list-devices >"$work/devices" 2>&1
-grep -q '^GPU-.*cuda:0' "$work/devices" || skip_all 'built without CUDA kernels'
+need_softcuda
 
 case=bn128/mul2
 key=$fixtures/$case/key.zkey w=$fixtures/$case/w1.wtns

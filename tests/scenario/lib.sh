@@ -148,6 +148,14 @@ fails_with() { # NAME CODE TEXT COMMAND...
     esac
 }
 
+# The folder of the software CUDA driver in $softcuda, for LD_LIBRARY_PATH; or all is skipped.
+need_softcuda() {
+    [ -e "$BUILD_DIR/softcuda/libcuda.so.1" ] || skip_all 'no software driver was built'
+    softcuda=$(CDPATH='' cd -- "$BUILD_DIR/softcuda" && pwd)
+    LD_LIBRARY_PATH=$softcuda "$bin/gpu-worker" --list-devices --json |
+        jq -e '.devices[] | select(.index == 0).fit' >/dev/null || skip_all 'built without CUDA kernels'
+}
+
 # Folders of cases: the fixtures and those of $PAWL_CASES.
 case_folders() {
     for folder in "$fixtures"/*/*/ ${PAWL_CASES:+"$PAWL_CASES"/*/*/}; do
