@@ -17,15 +17,15 @@
 
 #include "coordinator/client/devices.h"
 #include "coordinator/client/doctor.h"
+#include "tests/support/scratch.h"
 
-static char root[64], socket_path[128];
+static char root[SCRATCH_PATH_BYTES], socket_path[128];
 static struct doctor_place place = {.root = root, .socket = socket_path};
 
 static int make_root(void **state)
 {
     (void)state;
-    strcpy(root, "/tmp/pawl-doctor-XXXXXX");
-    if (!mkdtemp(root))
+    if (scratch_make(root, "doctor"))
         return -1;
     snprintf(socket_path, sizeof(socket_path), "%s/run/pawl.sock", root);
     unsetenv("PAWL_CPU");
@@ -35,26 +35,13 @@ static int make_root(void **state)
 
 static int remove_root(void **state)
 {
-    char command[128];
-
     (void)state;
-    snprintf(command, sizeof(command), "rm -r %s", root);
-    return system(command);
+    return scratch_remove(root);
 }
 
 static void put(const char *path, const char *text)
 {
-    char whole[512];
-
-    snprintf(whole, sizeof(whole), "%s%s", root, path);
-    for (char *at = whole + strlen(root) + 1; (at = strchr(at, '/')); *at++ = '/') {
-        *at = '\0';
-        mkdir(whole, 0700);
-    }
-    FILE *file = fopen(whole, "w");
-    assert_non_null(file);
-    fputs(text, file);
-    fclose(file);
+    scratch_put(root, path, text);
 }
 
 static struct doctor_finding look(const char *name)

@@ -10,7 +10,6 @@
 #include <errno.h>
 #include <event2/http.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,28 +30,22 @@
 #include "coordinator/workers.h"
 #include "shm/control.h"
 #include "shm/result.h"
+#include "tests/support/scratch.h"
 
 #define STRANGER 65534u /* a uid that is neither root's nor ours */
 
 struct folder {
-    char path[64];
+    char path[SCRATCH_PATH_BYTES];
 };
 
 static void folder_make(struct folder *folder)
 {
-    strcpy(folder->path, "/tmp/pawl-borders-XXXXXX");
-    assert_non_null(mkdtemp(folder->path));
-}
-
-static int remove_one(const char *path, const struct stat *status, int kind, struct FTW *place)
-{
-    (void)status, (void)kind, (void)place;
-    return remove(path);
+    assert_int_equal(scratch_make(folder->path, "borders"), 0);
 }
 
 static void folder_remove(struct folder *folder)
 {
-    nftw(folder->path, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+    scratch_remove(folder->path);
 }
 
 static const char *in(const struct folder *folder, const char *name)

@@ -9,7 +9,6 @@
 #include <stdint.h>
 
 #include <cmocka.h>
-#include <dirent.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -30,6 +29,7 @@
 #include "coordinator/workers.h"
 #include "shm/region.h"
 #include "shm/seat.h"
+#include "tests/support/scratch.h"
 
 static struct config config;
 static struct region region;
@@ -73,26 +73,14 @@ static int set_up(void **state)
     return 0;
 }
 
-static unsigned count_fds(void)
-{
-    DIR *folder = opendir("/proc/self/fd");
-    unsigned count = 0;
-
-    assert_non_null(folder);
-    while (readdir(folder))
-        count++;
-    closedir(folder);
-    return count;
-}
-
 /* A thread of its own closes them, soon. */
 static void expect_fds(unsigned wanted)
 {
     const struct timespec pause = {.tv_nsec = 1000000};
 
-    for (int i = 0; i < 5000 && count_fds() != wanted; i++)
+    for (int i = 0; i < 5000 && scratch_count_fds() != wanted; i++)
         nanosleep(&pause, NULL);
-    assert_int_equal(count_fds(), wanted);
+    assert_int_equal(scratch_count_fds(), wanted);
 }
 
 static void sit(struct desk *desk, uint32_t seat, enum worker_role role, const char *device)
@@ -200,7 +188,7 @@ static void keep_one(struct desk *desk, unsigned number)
 
 static void a_key_goes_to_the_next_worker(void **state)
 {
-    unsigned before = count_fds();
+    unsigned before = scratch_count_fds();
     struct stat kept, handed;
     struct desk first, second;
     int memory = make_memory();
@@ -242,7 +230,7 @@ static void a_key_goes_to_the_next_worker(void **state)
 
 static void a_key_goes_to_no_other(void **state)
 {
-    unsigned before = count_fds();
+    unsigned before = scratch_count_fds();
     struct desk first, others[2];
 
     (void)state;
@@ -277,7 +265,7 @@ static void expect_refused(struct desk *desk, struct wire_packet packet)
 
 static void what_is_no_key_is_refused(void **state)
 {
-    unsigned before = count_fds();
+    unsigned before = scratch_count_fds();
     struct wire_packet packet;
     struct desk desk;
     int pipe_ends[2], sockets[2];
@@ -310,12 +298,12 @@ static void what_is_no_key_is_refused(void **state)
 
 static void letting_go_closes(void **state)
 {
-    unsigned before = count_fds(), kept;
+    unsigned before = scratch_count_fds(), kept;
     struct desk desk;
 
     (void)state;
     sit(&desk, 0, ROLE_GPU, "GPU-1");
-    kept = count_fds() + 2;
+    kept = scratch_count_fds() + 2;
     keep_one(&desk, 7);
     keep_one(&desk, 8);
     assert_int_equal(workers.device_keys.count, 2);
@@ -337,7 +325,7 @@ static void letting_go_closes(void **state)
 
 static void the_oldest_makes_room(void **state)
 {
-    unsigned before = count_fds();
+    unsigned before = scratch_count_fds();
     struct desk desk, next;
     struct wire_packet packet;
 

@@ -22,22 +22,20 @@
 #include "coordinator/path_roots.h"
 #include "coordinator/spool.h"
 #include "coordinator/spool_file.h"
+#include "tests/support/scratch.h"
 
-static char folder[64];
+static char folder[SCRATCH_PATH_BYTES];
 
 static int make_folder(void **state)
 {
     (void)state;
-    strcpy(folder, "/tmp/pawl-spool-XXXXXX");
-    return mkdtemp(folder) ? 0 : -1;
+    return scratch_make(folder, "spool");
 }
 
 static int remove_folder(void **state)
 {
-    char command[128];
     (void)state;
-    snprintf(command, sizeof(command), "rm -rf '%s'", folder);
-    return system(command);
+    return scratch_remove(folder);
 }
 
 static const char *below(const char *name)

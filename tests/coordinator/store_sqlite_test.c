@@ -5,7 +5,6 @@
 #include "tests/coordinator/store_suite.h"
 
 #include <event2/event.h>
-#include <ftw.h>
 #include <signal.h>
 #include <sqlite3.h>
 #include <sys/resource.h>
@@ -13,9 +12,10 @@
 
 #include "coordinator/disk_thread.h"
 #include "coordinator/store_sqlite.h"
+#include "tests/support/scratch.h"
 
 static struct {
-    char folder[64], path[96];
+    char folder[SCRATCH_PATH_BYTES], path[96];
     struct event_base *base;
     struct disk_thread *disk;
     struct clock_meter meter;
@@ -24,24 +24,17 @@ static struct {
 
 /* ---- the rig ---- */
 
-static int remove_one(const char *path, const struct stat *about, int kind, struct FTW *walk)
-{
-    (void)about, (void)kind, (void)walk;
-    return remove(path);
-}
-
 static void remove_folder(void)
 {
     if (rig.folder[0])
-        nftw(rig.folder, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+        scratch_remove(rig.folder);
     rig.folder[0] = '\0';
 }
 
 static void make_folder(void)
 {
     remove_folder();
-    strcpy(rig.folder, "/tmp/pawl-store-XXXXXX");
-    assert_non_null(mkdtemp(rig.folder));
+    assert_int_equal(scratch_make(rig.folder, "store"), 0);
     snprintf(rig.path, sizeof(rig.path), "%s/jobs.db", rig.folder);
 }
 

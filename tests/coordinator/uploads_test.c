@@ -28,9 +28,10 @@
 #include "coordinator/spool_file.h"
 #include "coordinator/store.h"
 #include "coordinator/uploads.h"
+#include "tests/support/scratch.h"
 
 struct rig {
-    char folder[64];
+    char folder[SCRATCH_PATH_BYTES];
     struct service service;
     struct config config;
     struct clock_meter meter;
@@ -43,8 +44,7 @@ static struct rig *rig_make(int in_memory)
     struct rig *rig = calloc(1, sizeof(*rig));
     const struct store_limits limits = {.queued_jobs = 10, .queued_bytes = 100, .kept_jobs = 10};
     assert_non_null(rig);
-    strcpy(rig->folder, "/tmp/pawl-uploads-XXXXXX");
-    assert_non_null(mkdtemp(rig->folder));
+    assert_int_equal(scratch_make(rig->folder, "uploads"), 0);
     struct service *service = &rig->service;
     service->base = event_base_new();
     service->store = store_memory_create(&limits);
@@ -74,7 +74,6 @@ static unsigned spool_count(const struct rig *rig)
 
 static void rig_free(struct rig *rig)
 {
-    char command[128];
     disk_thread_drain(rig->service.disk);
     uploads_free(&rig->uploads);
     assert_int_equal(spool_count(rig), 0);
@@ -82,8 +81,7 @@ static void rig_free(struct rig *rig)
     spool_close(&rig->spool);
     rig->service.store->destroy(rig->service.store);
     event_base_free(rig->service.base);
-    snprintf(command, sizeof(command), "rm -rf '%s'", rig->folder);
-    assert_int_equal(system(command), 0);
+    assert_int_equal(scratch_remove(rig->folder), 0);
     free(rig);
 }
 

@@ -3,8 +3,7 @@
  * A worker in a process of its own, this test as its coordinator.
  */
 #include "tests/gpu-worker/worker_expect.h"
-
-#include <dirent.h>
+#include "tests/support/scratch.h"
 
 static const char mul2[] = "tests/fixtures/bn128/mul2";
 static const char pos10[] = "tests/fixtures/bn128/pos10";
@@ -12,14 +11,8 @@ static const char pos10[] = "tests/fixtures/bn128/pos10";
 static unsigned count_fds(pid_t pid)
 {
     char path[64];
-    unsigned count = 0;
     snprintf(path, sizeof(path), "/proc/%d/fd", (int)pid);
-    DIR *folder = opendir(path);
-    assert_non_null(folder);
-    while (readdir(folder))
-        count++;
-    closedir(folder);
-    return count;
+    return scratch_count(path, "");
 }
 
 /* ---- proofs ---- */

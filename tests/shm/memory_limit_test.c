@@ -7,45 +7,26 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-
 #include "shm/memory_limit.h"
+#include "tests/support/scratch.h"
 
-static char root[64];
+static char root[SCRATCH_PATH_BYTES];
 
 static int make_root(void **state)
 {
     (void)state;
-    strcpy(root, "/tmp/pawl-memory-XXXXXX");
-    return mkdtemp(root) ? 0 : -1;
+    return scratch_make(root, "memory");
 }
 
 static int remove_root(void **state)
 {
-    char command[128];
-
     (void)state;
-    snprintf(command, sizeof(command), "rm -r %s", root);
-    return system(command);
+    return scratch_remove(root);
 }
 
-/* Writes root/path, and makes the folders that lead to it. */
 static void put(const char *path, const char *text)
 {
-    char whole[512];
-
-    snprintf(whole, sizeof(whole), "%s%s", root, path);
-    for (char *at = whole + strlen(root) + 1; (at = strchr(at, '/')); *at++ = '/') {
-        *at = '\0';
-        mkdir(whole, 0700);
-    }
-    FILE *file = fopen(whole, "w");
-    assert_non_null(file);
-    fputs(text, file);
-    fclose(file);
+    scratch_put(root, path, text);
 }
 
 static void nothing_is_no_limit(void **state)

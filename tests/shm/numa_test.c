@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "shm/numa.h"
+#include "tests/support/scratch.h"
 
 static void lists_are_read(void **state)
 {
@@ -64,29 +65,14 @@ static void several_nodes_are_chosen_from(void **state)
 
 static void list_comes_from_the_root(void **state)
 {
-    char root[] = "/tmp/pawl-numa-XXXXXX", path[256];
-    static const char *const parts[] = {"/sys", "/sys/devices", "/sys/devices/system",
-                                        "/sys/devices/system/node"};
+    char root[SCRATCH_PATH_BYTES];
 
     (void)state;
-    assert_non_null(mkdtemp(root));
+    assert_int_equal(scratch_make(root, "numa"), 0);
     assert_int_equal(numa_nodes_online(root), 1); /* no list: one node */
-    for (int i = 0; i < 4; i++) {
-        snprintf(path, sizeof(path), "%s%s", root, parts[i]);
-        assert_int_equal(mkdir(path, 0700), 0);
-    }
-    snprintf(path, sizeof(path), "%s%s/online", root, parts[3]);
-    FILE *file = fopen(path, "w");
-    assert_non_null(file);
-    fputs("0-3\n", file);
-    fclose(file);
+    scratch_put(root, "/sys/devices/system/node/online", "0-3\n");
     assert_int_equal(numa_nodes_online(root), 15);
-    unlink(path);
-    for (int i = 3; i >= 0; i--) {
-        snprintf(path, sizeof(path), "%s%s", root, parts[i]);
-        rmdir(path);
-    }
-    rmdir(root);
+    assert_int_equal(scratch_remove(root), 0);
 }
 
 static void placing_harms_nothing(void **state)

@@ -7,7 +7,6 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
@@ -24,6 +23,7 @@
 #include "shm/credit.h"
 #include "shm/region.h"
 #include "shm/region_object.h"
+#include "tests/support/scratch.h"
 
 static const struct lane_spec lanes[] = {
     {.name = "main", .slab_bytes = 3 * 4096, .slab_count = 3, .credits = 3},
@@ -31,30 +31,13 @@ static const struct lane_spec lanes[] = {
 };
 static const char *const backings[] = {"shm", "memfd"};
 
-static unsigned count_entries(const char *folder, const char *prefix)
-{
-    DIR *listing = opendir(folder);
-    unsigned count = 0;
-
-    assert_non_null(listing);
-    for (struct dirent *entry = readdir(listing); entry; entry = readdir(listing))
-        count += strncmp(entry->d_name, prefix, strlen(prefix)) == 0;
-    closedir(listing);
-    return count;
-}
-
-static unsigned count_fds(void)
-{
-    return count_entries("/proc/self/fd", "");
-}
-
 /* Names in /dev/shm that this process could have made. */
 static unsigned count_names(void)
 {
     char prefix[32];
 
     snprintf(prefix, sizeof(prefix), "pawl-%ld-", (long)getpid());
-    return count_entries("/dev/shm", prefix);
+    return scratch_count("/dev/shm", prefix);
 }
 
 static void region_is_whole(void **state)
@@ -64,7 +47,7 @@ static void region_is_whole(void **state)
         struct region region;
         struct stat status;
         const char *what;
-        unsigned before = count_fds();
+        unsigned before = scratch_count_fds();
 
         assert_int_equal(region_create(&region, lanes, 2, backings[i], "b1", &what), 0);
         assert_int_equal(count_names(), 0);
@@ -80,7 +63,7 @@ static void region_is_whole(void **state)
         assert_true(fcntl(region.control_ro_fd, F_GETFD) & FD_CLOEXEC);
         credit_check(&region.control, 0);
         region_destroy(&region);
-        assert_int_equal(count_fds(), before);
+        assert_int_equal(scratch_count_fds(), before);
         region_destroy(&region); /* of nothing: nothing */
     }
 }
@@ -196,7 +179,7 @@ static void impossible_regions_are_refused(void **state)
     struct lane_spec bad = {.name = "x", .slab_bytes = 4096, .slab_count = SLABS_MAX + 1};
     struct region region;
     const char *what;
-    unsigned before = count_fds();
+    unsigned before = scratch_count_fds();
 
     (void)state;
     assert_int_equal(region_create(&region, lanes, 2, "tape", "b1", &what), -EINVAL);
@@ -207,7 +190,7 @@ static void impossible_regions_are_refused(void **state)
     struct lane_spec vast = {.name = "x", .slab_bytes = UINT64_C(1) << 60, .slab_count = 1};
     assert_int_equal(region_create(&region, &vast, 1, "memfd", "b1", &what), -ENOSPC);
     assert_string_equal(what, "slabs");
-    assert_int_equal(count_fds(), before);
+    assert_int_equal(scratch_count_fds(), before);
     assert_int_equal(count_names(), 0);
 }
 
@@ -237,7 +220,7 @@ static void another_plan_takes_the_place_of_the_first(void **state)
         struct region_slabs slabs;
         struct region region;
         const char *what;
-        unsigned before = count_fds();
+        unsigned before = scratch_count_fds();
 
         assert_int_equal(region_create(&region, empty, 2, backings[i], "b1", &what), 0);
         assert_int_equal(region.slabs_bytes, 4096);
@@ -261,21 +244,21 @@ static void another_plan_takes_the_place_of_the_first(void **state)
         assert_int_equal(credit_available(&region.control, 0), 3);
         assert_int_equal(count_names(), 0);
         region_destroy(&region);
-        assert_int_equal(count_fds(), before);
+        assert_int_equal(scratch_count_fds(), before);
     }
 }
 
 static void half_made_slabs_are_dropped(void **state)
 {
     struct region_slabs slabs;
-    unsigned before = count_fds();
+    unsigned before = scratch_count_fds();
 
     (void)state;
     assert_int_equal(region_slabs_begin(&slabs, lanes, 2, "shm"), 0);
     assert_int_equal(region_slabs_make(&slabs, 4096), 1);
     region_slabs_drop(&slabs);
     region_slabs_drop(&slabs);
-    assert_int_equal(count_fds(), before);
+    assert_int_equal(scratch_count_fds(), before);
     assert_int_equal(count_names(), 0);
     assert_int_equal(region_slabs_begin(&slabs, lanes, 2, "tape"), -EINVAL);
 }
@@ -353,11 +336,11 @@ static int try_size(const char *options, uint64_t slab_bytes, const char *expect
 
     if (mount("pawl-test", "/dev/shm", "tmpfs", 0, options))
         return CHILD_NOT_PERMITTED;
-    unsigned fds = count_fds();
+    unsigned fds = scratch_count_fds();
     int error = region_create(&region, &lane, 1, "shm", "b1", &what);
     if (error != -ENOSPC || strcmp(what, expected) != 0)
         return CHILD_WRONG;
-    if (count_fds() != fds || count_entries("/dev/shm", "pawl-") || blocks_used() != 0)
+    if (scratch_count_fds() != fds || scratch_count("/dev/shm", "pawl-") || blocks_used() != 0)
         return CHILD_WRONG;
     return umount("/dev/shm") ? CHILD_WRONG : CHILD_OK;
 }
@@ -408,7 +391,7 @@ static void killed_creator_leaves_no_name(void **state)
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
     snprintf(prefix, sizeof(prefix), "pawl-%ld-", (long)child);
-    assert_int_equal(count_entries("/dev/shm", prefix), 0);
+    assert_int_equal(scratch_count("/dev/shm", prefix), 0);
 }
 
 int main(void)

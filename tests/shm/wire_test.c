@@ -8,7 +8,6 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -23,6 +22,7 @@
 #include "shm/image.h"
 #include "shm/program.h"
 #include "shm/wire.h"
+#include "tests/support/scratch.h"
 
 static const struct {
     enum wire_type type;
@@ -56,18 +56,6 @@ static const struct {
 static int takes_fds(size_t type, unsigned fds)
 {
     return fds >= types[type].fds && fds <= types[type].fds + types[type].more_fds;
-}
-
-static unsigned count_fds(void)
-{
-    DIR *folder = opendir("/proc/self/fd");
-    unsigned count = 0;
-
-    assert_non_null(folder);
-    while (readdir(folder))
-        count++;
-    closedir(folder);
-    return count;
 }
 
 struct pair {
@@ -122,7 +110,7 @@ static void send_raw(int socket, const void *bytes, size_t count, const int *fds
 static void every_type_goes_over(void **state)
 {
     struct pair pair;
-    unsigned before = count_fds();
+    unsigned before = scratch_count_fds();
 
     (void)state;
     pair_make(&pair);
@@ -150,7 +138,7 @@ static void every_type_goes_over(void **state)
         close_fds(&packet);
     }
     pair_drop(&pair);
-    assert_int_equal(count_fds(), before);
+    assert_int_equal(scratch_count_fds(), before);
 }
 
 /* The memory of a key comes alone, or with the device's node, or not at all. */
@@ -200,13 +188,13 @@ static void senders_mistakes_are_refused(void **state)
 static void expect_refused(struct pair *pair)
 {
     struct wire_packet packet;
-    unsigned before = count_fds();
+    unsigned before = scratch_count_fds();
 
     assert_int_equal(wire_receive(pair->b, &packet, MSG_DONTWAIT), -EPROTO);
     assert_int_equal(packet.fd_count, 0);
     for (unsigned i = 0; i < WIRE_FDS_MAX; i++)
         assert_int_equal(packet.fds[i], -1);
-    assert_int_equal(count_fds(), before);
+    assert_int_equal(scratch_count_fds(), before);
 }
 
 static void wrong_lengths_are_refused(void **state)
@@ -390,7 +378,7 @@ static void faults_have_names(void **state)
 /* ---- attaching: a thread plays the coordinator ---- */
 
 struct host {
-    char folder[64], path[96];
+    char folder[SCRATCH_PATH_BYTES], path[96];
     int listener;
     enum wire_type answer; /* 0: hang up */
     struct wire_packet hello;
@@ -448,7 +436,7 @@ static void attaching_ends_in_one_of_these_ways(void **state)
 
     (void)state;
     host_make(&host);
-    unsigned before = count_fds();
+    unsigned before = scratch_count_fds();
     int socket = attach_to(&host, WIRE_WELCOME, &packet);
     assert_true(socket >= 0);
     assert_int_equal(packet.message.welcome.seat, 3);
@@ -477,7 +465,7 @@ static void attaching_ends_in_one_of_these_ways(void **state)
     memset(long_path, 'p', sizeof(long_path));
     long_path[sizeof(long_path) - 1] = 0;
     assert_int_equal(wire_attach(long_path, ROLE_SYNTH, NULL, &packet), -ENAMETOOLONG);
-    assert_int_equal(count_fds(), before - 1); /* the listener */
+    assert_int_equal(scratch_count_fds(), before - 1); /* the listener */
     rmdir(host.folder);
 }
 

@@ -19,11 +19,12 @@
 #include "synth-worker/complaint.h"
 #include "synth-worker/hash.h"
 #include "synth-worker/image_cache.h"
+#include "tests/support/scratch.h"
 
 #define KEYS 4
 #define KEY "tests/fixtures/bn128/mul2/key.zkey"
 
-static char folder[64], images[80], paths[KEYS][200];
+static char folder[SCRATCH_PATH_BYTES], images[80], paths[KEYS][200];
 static uint64_t image_bytes;
 
 /* Keys that differ in bytes behind their last section, which nobody reads: images of one size. */
@@ -68,8 +69,7 @@ static int is_there(int number)
 static int set_up(void **state)
 {
     (void)state;
-    strcpy(folder, "/tmp/pawl-trim-XXXXXX");
-    if (!mkdtemp(folder))
+    if (scratch_make(folder, "trim"))
         return -1;
     snprintf(images, sizeof images, "%s/images", folder);
     image_bytes = 0;
@@ -82,10 +82,8 @@ static int set_up(void **state)
 
 static int tear_down(void **state)
 {
-    char command[128];
     (void)state;
-    snprintf(command, sizeof command, "rm -rf '%s'", folder);
-    return system(command);
+    return scratch_remove(folder);
 }
 
 static void without_a_bound_all_stay(void **state)

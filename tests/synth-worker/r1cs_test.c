@@ -13,6 +13,7 @@
 #include "synth-worker/hash.h"
 #include "tests/synth-worker/pipeline.h"
 #include "tests/synth-worker/r1cs.h"
+#include "tests/support/scratch.h"
 
 #define MUL2 "tests/fixtures/bn128/mul2"
 
@@ -383,13 +384,13 @@ static void any_bytes_are_survived(void **state)
 
 static void hash_is_of_both_files(void **state)
 {
-    char folder[] = "/tmp/pawl-r1cs-XXXXXX", images[64], command[96];
+    char folder[SCRATCH_PATH_BYTES], images[80];
     uint8_t want[IMAGE_HASH_BYTES];
     struct hash hash;
     struct complaint complaint = {0};
     struct compile_result result;
     (void)state;
-    assert_non_null(mkdtemp(folder));
+    assert_int_equal(scratch_make(folder, "r1cs"), 0);
     snprintf(images, sizeof images, "%s/images", folder);
     struct compile_request request = {
         .key_path = MUL2 "/key.zkey", .images = images, .r1cs_path = MUL2 "/circuit.r1cs"};
@@ -413,8 +414,7 @@ static void hash_is_of_both_files(void **state)
     request.r1cs_path = "/nonexistent/circuit.r1cs";
     assert_int_equal(compile_key(&request, &parallel_serial, &result, &complaint), -ENOENT);
     assert_non_null(strstr(complaint.text, "/nonexistent/circuit.r1cs: cannot be opened"));
-    snprintf(command, sizeof command, "rm -rf '%s'", folder);
-    assert_int_equal(system(command), 0);
+    assert_int_equal(scratch_remove(folder), 0);
 }
 
 int main(void)
