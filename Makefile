@@ -209,7 +209,7 @@ $(BUILD)/tests/client/%_test: $(BUILD)/obj/tests/client/%_test.o $(call lib,clie
 	$(link_test)
 $(BUILD)/tests/client/%_test: LDLIBS += -lcurl -ljansson -lcrypto
 # these start the real programs
-$(addprefix $(BUILD)/tests/coordinator/,daemon_test daemon_devices_test http_test http_queue_test): | $(bin)/coordinator $(bin)/synth-worker
+$(addprefix $(BUILD)/tests/coordinator/,daemon_test daemon_death_test daemon_devices_test http_test http_queue_test): | $(bin)/coordinator $(bin)/synth-worker
 $(BUILD)/tests/coordinator/%_test: LDLIBS += -levent -linih -ljansson -lsqlite3 -lcrypto
 
 # Scenarios start the real programs; each prints TAP. lib.* are their helpers.

@@ -7,12 +7,9 @@
 
 #include "tests/coordinator/fake_worker.h"
 
-static void start_with_circuit(struct rig *rig, const char *extra)
+static void start_with_synth_worker(struct rig *rig, const char *extra)
 {
-    char config[1024];
-    snprintf(config, sizeof(config), "%s%s", extra, RIG_LANE);
-    rig_start(rig, config);
-    rig_add_circuit(rig, "c", "mul2/key.zkey", "ready");
+    rig_start_with_circuit(rig, extra);
     fake_spawn(rig, ROLE_SYNTH, "", FAKE_WORKS);
     rig_await(rig, "workers.0.seat", 0);
 }
@@ -45,7 +42,7 @@ static void the_cpu_is_a_fallback(void **state)
     struct rig rig;
     char id[17];
     (void)state;
-    start_with_circuit(&rig, "");
+    start_with_synth_worker(&rig, "");
     spawn_gpu(&rig, "cpu", FAKE_BLAMES_INPUT, 1); /* whatever it gets fails */
     pid_t gpu = spawn_gpu(&rig, "GPU-1", FAKE_WORKS, 2);
     rig_submit(&rig, 9, "", id);
@@ -67,7 +64,7 @@ static void uses_are_configured(void **state)
     struct rig rig;
     char id[17];
     (void)state;
-    start_with_circuit(&rig, "[device GPU-1]\nuse = fallback\n[device cpu]\nuse = always\n");
+    start_with_synth_worker(&rig, "[device GPU-1]\nuse = fallback\n[device cpu]\nuse = always\n");
     spawn_gpu(&rig, "cpu", FAKE_WORKS, 1);
     spawn_gpu(&rig, "GPU-1", FAKE_BLAMES_INPUT, 2);
     rig_submit(&rig, 9, "", id);
@@ -85,7 +82,7 @@ static void no_memory_goes_to_another(void **state)
     struct rig rig;
     char id[17];
     (void)state;
-    start_with_circuit(&rig, "");
+    start_with_synth_worker(&rig, "");
     pid_t cpu = spawn_gpu(&rig, "cpu", FAKE_WORKS, 1);
     spawn_gpu(&rig, "GPU-1", FAKE_NO_MEMORY, 2);
     rig_submit(&rig, 5, "", id);
@@ -110,7 +107,7 @@ static void a_device_error_is_told(void **state)
     struct rig rig;
     char id[17];
     (void)state;
-    start_with_circuit(&rig, "[limits]\ndeaths = 0\n");
+    start_with_synth_worker(&rig, "[limits]\ndeaths = 0\n");
     pid_t gpu = spawn_gpu(&rig, "GPU-1", FAKE_DEVICE_LOST, 1);
     rig_submit(&rig, 1, "", id);
     rig_expect_end(&rig, id, "failed", "internal");
@@ -127,7 +124,7 @@ static void keys_outlive_their_worker(void **state)
     struct rig rig;
     char id[17];
     (void)state;
-    start_with_circuit(&rig, "[workers]\nkeep_device_keys = yes\n");
+    start_with_synth_worker(&rig, "[workers]\nkeep_device_keys = yes\n");
     unsigned fds = rig_count_fds(&rig);
     for (int round = 0; round < 2; round++) {
         pid_t gpu = spawn_gpu(&rig, "GPU-1", FAKE_KEEPS_KEY, 1);

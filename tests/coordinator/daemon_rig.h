@@ -10,10 +10,8 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <inttypes.h>
 #include <jansson.h>
 #include <openssl/evp.h>
@@ -29,10 +27,12 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "tests/support/scratch.h"
+
 #define RIG_WAIT_MS 20000 /* nothing takes so long, save on a machine that stands still */
 
 struct rig {
-    char folder[64], socket[96], http[104], config[96];
+    char folder[SCRATCH_PATH_BYTES], socket[96], http[104], config[96];
     pid_t pid;
     int owner; /* write end of the owner pipe */
 };
@@ -142,8 +142,7 @@ static inline void rig_write_config(const struct rig *rig, const char *extra)
 static inline void rig_prepare(struct rig *rig, const char *extra)
 {
     memset(rig, 0, sizeof(*rig));
-    strcpy(rig->folder, "/tmp/pawl-rig-XXXXXX");
-    assert_non_null(mkdtemp(rig->folder));
+    assert_int_equal(scratch_make(rig->folder, "rig"), 0);
     snprintf(rig->socket, sizeof(rig->socket), "%s/run/s", rig->folder);
     snprintf(rig->http, sizeof(rig->http), "%s.http", rig->socket);
     snprintf(rig->config, sizeof(rig->config), "%s/pawl.ini", rig->folder);
@@ -156,16 +155,9 @@ static inline void rig_start(struct rig *rig, const char *extra)
     rig_launch(rig);
 }
 
-static inline int rig_remove_one(const char *path, const struct stat *status, int kind,
-                                 struct FTW *place)
-{
-    (void)status, (void)kind, (void)place;
-    return remove(path);
-}
-
 static inline void rig_remove(struct rig *rig)
 {
-    nftw(rig->folder, rig_remove_one, 8, FTW_DEPTH | FTW_PHYS);
+    scratch_remove(rig->folder);
 }
 
 static inline void rig_stop(struct rig *rig)
@@ -178,17 +170,6 @@ static inline void rig_stop(struct rig *rig)
     rig_remove(rig);
 }
 
-static inline unsigned rig_count_entries(const char *folder)
-{
-    unsigned count = 0;
-    DIR *stream = opendir(folder);
-    assert_non_null(stream);
-    while (readdir(stream))
-        count++;
-    closedir(stream);
-    return count;
-}
-
 /* Once it stands still: connections of requests just answered take a moment to close. */
 static inline unsigned rig_count_fds(const struct rig *rig)
 {
@@ -196,7 +177,7 @@ static inline unsigned rig_count_fds(const struct rig *rig)
     unsigned count = 0, same = 0;
     snprintf(path, sizeof(path), "/proc/%d/fd", (int)rig->pid);
     while (same < 10) {
-        unsigned now = rig_count_entries(path);
+        unsigned now = scratch_count(path, "");
         same = now == count ? same + 1 : 0;
         count = now;
         rig_sleep_ms(10);
@@ -484,6 +465,29 @@ static inline void rig_add_circuit(const struct rig *rig, const char *name, cons
         rig_sleep_ms(10);
     }
     fail_msg("circuit %s is compiled for too long", name);
+}
+
+/* A coordinator with circuit `c`; extra: sections before the lane's. */
+static inline void rig_start_with_circuit(struct rig *rig, const char *extra)
+{
+    char config[1024];
+    snprintf(config, sizeof(config), "%s%s", extra, RIG_LANE);
+    rig_start(rig, config);
+    rig_add_circuit(rig, "c", "mul2/key.zkey", "ready");
+}
+
+/* At rest every slab is FREE and every credit back, whatever happened before. */
+static inline void rig_expect_rest(const struct rig *rig)
+{
+    rig_await(rig, "lanes.0.slabs.free", 3);
+    json_t *status = rig_get(rig, "/v1/status");
+    assert_int_equal(rig_number_at(status, "lanes.0.credits.available"),
+                     rig_number_at(status, "lanes.0.credits.limit"));
+    assert_int_equal(rig_number_at(status, "lanes.0.credits.taken_total"),
+                     rig_number_at(status, "lanes.0.credits.returned_total"));
+    assert_int_equal(rig_number_at(status, "lanes.0.credits.taken_total"),
+                     rig_number_at(status, "lanes.0.grants_total"));
+    json_decref(status);
 }
 
 #endif

@@ -264,4 +264,22 @@ static inline void fake_kill(pid_t pid)
     rig_wait(pid);
 }
 
+/* Waits for the end of the job, all of whose proofs must be those of FAKE_WORKS. */
+static inline void fake_expect_proofs(const struct rig *rig, const char *id, unsigned partitions)
+{
+    json_t *job = rig_job(rig, id, 20), *proof = json_loads(FAKE_PROOF, 0, NULL);
+    json_t *publics = json_loads(FAKE_PUBLIC, 0, NULL);
+    rig_expect_text(job, "state", "done");
+    assert_int_equal(json_array_size(json_object_get(job, "partitions")), partitions);
+    for (unsigned i = 0; i < partitions; i++) {
+        json_t *partition = json_array_get(json_object_get(job, "partitions"), i);
+        rig_expect_text(partition, "state", "done");
+        assert_true(json_equal(json_object_get(partition, "proof"), proof));
+        assert_true(json_equal(json_object_get(partition, "public"), publics));
+    }
+    json_decref(proof);
+    json_decref(publics);
+    json_decref(job);
+}
+
 #endif

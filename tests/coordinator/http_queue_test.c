@@ -4,20 +4,12 @@
  */
 #include "tests/coordinator/daemon_rig.h"
 
-static void start_with_circuit(struct rig *rig, const char *extra)
-{
-    char config[256];
-    snprintf(config, sizeof(config), "%s%s", extra, RIG_LANE);
-    rig_start(rig, config);
-    rig_add_circuit(rig, "c", "mul2/key.zkey", "ready");
-}
-
 static void a_full_queue_says_try_later(void **state)
 {
     struct rig rig;
     char first[17], second[17], path[48];
     (void)state;
-    start_with_circuit(&rig, "[limits]\nqueued_jobs = 2\n");
+    rig_start_with_circuit(&rig, "[limits]\nqueued_jobs = 2\n");
     rig_submit(&rig, 1, "", first);
     rig_submit(&rig, 1, "", second);
     struct rig_answer answer = rig_post_job(&rig, 1, "");
@@ -69,7 +61,7 @@ static void a_queue_is_full_at_its_last_place(void **state)
     struct rig rig;
     char first[48], second[48];
     (void)state;
-    start_with_circuit(&rig, "[limits]\nqueued_jobs = 2\n");
+    rig_start_with_circuit(&rig, "[limits]\nqueued_jobs = 2\n");
     for (unsigned round = 0; round < 20; round++) {
         struct posting one, other;
         prepare(&rig, &one);

@@ -8,14 +8,6 @@
 
 #include "tests/coordinator/fake_worker.h"
 
-static void start_with_circuit(struct rig *rig, const char *extra)
-{
-    char config[1024];
-    snprintf(config, sizeof(config), "%s%s", extra, RIG_LANE);
-    rig_start(rig, config);
-    rig_add_circuit(rig, "c", "mul2/key.zkey", "ready");
-}
-
 /* The answer must have that status and blame that field (NULL: any). */
 static void expect_problem(const struct rig *rig, const char *method, const char *path,
                            const char *body, int status, const char *field)
@@ -109,7 +101,7 @@ static void an_upload_is_used_once(void **state)
     struct rig rig;
     char id[17], body[200];
     (void)state;
-    start_with_circuit(&rig, "");
+    rig_start_with_circuit(&rig, "");
     rig_open_upload(&rig, id);
     snprintf(body, sizeof(body), "{\"circuit\": \"c\", \"partitions\": [{\"upload\": \"%s\"}]}",
              id);
@@ -133,7 +125,7 @@ static void wrong_jobs_are_refused(void **state)
 {
     struct rig rig;
     (void)state;
-    start_with_circuit(&rig, "");
+    rig_start_with_circuit(&rig, "");
     static const struct {
         const char *body;
         int status;
@@ -188,7 +180,7 @@ static void jobs_are_listed_newest_first(void **state)
     struct rig rig;
     char ids[5][17], path[64];
     (void)state;
-    start_with_circuit(&rig, "");
+    rig_start_with_circuit(&rig, "");
     for (int i = 0; i < 5; i++)
         rig_submit(&rig, 1, "\"priority\": \"high\", ", ids[i]);
     json_t *page = rig_get(&rig, "/v1/jobs?limit=3");
@@ -230,7 +222,7 @@ static void waiters_are_answered_at_the_end(void **state)
     char id[17], path[48];
     int fds[3];
     (void)state;
-    start_with_circuit(&rig, "");
+    rig_start_with_circuit(&rig, "");
     rig_submit(&rig, 1, "", id);
     for (int i = 0; i < 3; i++)
         fds[i] = start_waiting(&rig, id, "60");
@@ -263,7 +255,7 @@ static void waiters_that_went_away_are_dropped(void **state)
     char id[17];
     unsigned fds = 0;
     (void)state;
-    start_with_circuit(&rig, "");
+    rig_start_with_circuit(&rig, "");
     rig_submit(&rig, 1, "", id);
     unsigned before = rig_count_fds(&rig);
     for (int i = 0; i < 20; i++)
@@ -285,7 +277,7 @@ static void pipelined_requests_do_no_harm(void **state)
     struct rig rig;
     char id[17], request[200], path[48];
     (void)state;
-    start_with_circuit(&rig, "");
+    rig_start_with_circuit(&rig, "");
     rig_submit(&rig, 1, "", id);
     int fd = rig_connect(rig.http, SOCK_STREAM);
     snprintf(request, sizeof(request), "GET /v1/jobs/%s?wait=60 HTTP/1.1\r\nHost: x\r\n\r\n", id);
@@ -310,7 +302,7 @@ static void circuits_come_and_go(void **state)
     struct rig rig;
     char id[17], folder[2048], body[4200];
     (void)state;
-    start_with_circuit(&rig, "");
+    rig_start_with_circuit(&rig, "");
     json_t *list = rig_get(&rig, "/v1/circuits"), *circuit = json_array_get(list, 0);
     rig_expect_text(circuit, "curve", "bn128");
     assert_int_equal(strlen(json_string_value(json_object_get(circuit, "hash"))), 64);
@@ -462,7 +454,7 @@ static void idle_clients_leave_fds_to_workers(void **state)
     char id[17];
     int idle[CLIENTS];
     (void)state;
-    start_with_circuit(&rig, "");
+    rig_start_with_circuit(&rig, "");
     rig_submit(&rig, 3, "", id);
     int waiting = start_waiting(&rig, id, "60");
     rig_sleep_ms(100);
@@ -518,7 +510,7 @@ static void limits_are_read_again(void **state)
     struct rig rig;
     char id[17];
     (void)state;
-    start_with_circuit(&rig, "[limits]\nqueued_jobs = 1\n");
+    rig_start_with_circuit(&rig, "[limits]\nqueued_jobs = 1\n");
     rig_submit(&rig, 1, "", id);
     struct rig_answer answer = rig_post_job(&rig, 1, "");
     assert_int_equal(answer.status, 503);
