@@ -77,7 +77,7 @@ static void test_places(void **state)
     load_well(here);
 }
 
-static void test_every_key(void **state)
+static void test_every_key_of_the_service(void **state)
 {
     (void)state;
     load_well("[pawl]\n"
@@ -86,24 +86,7 @@ static void test_every_key(void **state)
               "memory = auto\ndrain_timeout = 250ms\nuncommitted_results = 7\nwipe_slabs = no\n"
               "backing = memfd\ndumpable = yes\n"
               "[http]\nlisten =\ntoken_file =\nbehind_tls_proxy = no\n"
-              "allow_unauthenticated_loopback = no\nmax_body = 64K\n"
-              "[workers]\nsynth = 3\ndevices = cpu cuda:0\nthreads = 5\nstaged = 4\n"
-              "keep_device_keys = yes\n"
-              "cpus.coordinator = 0\ncpus.synth = 0-1\ncpus.gpu = 0,1\n"
-              "nice.coordinator = -20\nnice.synth = 19\nnice.gpu = 5\n"
-              "[lane main]\nslabs = 6\nsize = 2M\ncredits = 5\nrows = device\n"
-              "priorities = low high\nnuma = auto\n"
-              "[lane express]\npriorities = critical\n"
-              "[device cpu]\nuse = always\n[device GPU-1234]\nuse = fallback\n"
-              "[limits]\nqueued_jobs = 8\nqueued_bytes = 3G\nattempts = 1\ndeaths = 0\n"
-              "device_charges = 9\ndeadline.witness = 1m\ndeadline.rows = 2s\n"
-              "deadline.upload = 3ms\ndeadline.ntt = 4s\ndeadline.msm = 0s\n"
-              "deadline.finalize = 6s\n"
-              "[circuit square]\nprogram = /srv/square\n[circuit cube]\nprogram =\n");
-    assert_int_equal(loaded.circuit_count, 2);
-    assert_string_equal(loaded.circuits[0].name, "square");
-    assert_string_equal(loaded.circuits[0].program, "/srv/square");
-    assert_string_equal(loaded.circuits[1].program, "");
+              "allow_unauthenticated_loopback = no\nmax_body = 64K\n");
     assert_int_equal(loaded.path_root_count, 3);
     assert_string_equal(loaded.path_roots[2], "/c");
     assert_int_equal(loaded.allow_uid_count, 3);
@@ -114,6 +97,16 @@ static void test_every_key(void **state)
     assert_string_equal(loaded.backing, "memfd");
     assert_int_equal(loaded.dumpable, 1);
     assert_int_equal(loaded.max_body_bytes, 65536);
+}
+
+static void test_every_key_of_workers_and_devices(void **state)
+{
+    (void)state;
+    load_well("[workers]\nsynth = 3\ndevices = cpu cuda:0\nthreads = 5\nstaged = 4\n"
+              "keep_device_keys = yes\n"
+              "cpus.coordinator = 0\ncpus.synth = 0-1\ncpus.gpu = 0,1\n"
+              "nice.coordinator = -20\nnice.synth = 19\nnice.gpu = 5\n"
+              "[device cpu]\nuse = always\n[device GPU-1234]\nuse = fallback\n");
     assert_int_equal(loaded.synth, 3);
     assert_int_equal(loaded.device_count, 2);
     assert_string_equal(loaded.devices[1], "cuda:0");
@@ -129,6 +122,19 @@ static void test_every_key(void **state)
     assert_int_equal(loaded.nice[ROLE_NONE], -20);
     assert_int_equal(loaded.nice[ROLE_SYNTH], 19);
     assert_int_equal(loaded.nice[ROLE_GPU], 5);
+}
+
+static void test_every_key_of_lanes_and_circuits(void **state)
+{
+    (void)state;
+    load_well("[lane main]\nslabs = 6\nsize = 2M\ncredits = 5\nrows = device\n"
+              "priorities = low high\nnuma = auto\n"
+              "[lane express]\npriorities = critical\n"
+              "[circuit square]\nprogram = /srv/square\n[circuit cube]\nprogram =\n");
+    assert_int_equal(loaded.circuit_count, 2);
+    assert_string_equal(loaded.circuits[0].name, "square");
+    assert_string_equal(loaded.circuits[0].program, "/srv/square");
+    assert_string_equal(loaded.circuits[1].program, "");
     assert_int_equal(loaded.lane_count, 2);
     assert_int_equal(loaded.lanes[0].slabs, 6);
     assert_int_equal(loaded.lanes[0].size_bytes, 2 << 20);
@@ -138,6 +144,15 @@ static void test_every_key(void **state)
     assert_string_equal(loaded.lanes[1].name, "express");
     assert_int_equal(loaded.lanes[1].slabs, 0);
     assert_int_equal(loaded.lanes[1].priorities, 1 << PRIORITY_CRITICAL);
+}
+
+static void test_every_limit(void **state)
+{
+    (void)state;
+    load_well("[limits]\nqueued_jobs = 8\nqueued_bytes = 3G\nattempts = 1\ndeaths = 0\n"
+              "device_charges = 9\ndeadline.witness = 1m\ndeadline.rows = 2s\n"
+              "deadline.upload = 3ms\ndeadline.ntt = 4s\ndeadline.msm = 0s\n"
+              "deadline.finalize = 6s\n");
     assert_int_equal(loaded.queued_jobs, 8);
     assert_int_equal(loaded.queued_bytes, UINT64_C(3) << 30);
     assert_int_equal(loaded.attempts, 1);
@@ -518,7 +533,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_defaults),
         cmocka_unit_test(test_places),
-        cmocka_unit_test(test_every_key),
+        cmocka_unit_test(test_every_key_of_the_service),
+        cmocka_unit_test(test_every_key_of_workers_and_devices),
+        cmocka_unit_test(test_every_key_of_lanes_and_circuits),
+        cmocka_unit_test(test_every_limit),
         cmocka_unit_test(test_unknown_names),
         cmocka_unit_test(test_bad_values),
         cmocka_unit_test(test_auto_and_numbers),
