@@ -96,6 +96,39 @@ static void kernels_keep_to_their_registers(void **state)
     }
 }
 
+/* A launch that asks for more fails on a GPU, which no software driver would show: registers are
+ * handed out to warps by eights. Plans launch no more threads than the bound (the software driver
+ * refuses it). */
+static void kernels_can_be_launched(void **state)
+{
+    enum { THREADS_OF_BLOCK = 1024, REGISTERS_OF_BLOCK = 65536, SHARED_UNASKED = 49152, WARP = 32 };
+    (void)state;
+    for (size_t i = 0; i < costs.count; i++) {
+        const struct kernel_cost *cost = &costs.kernel[i];
+        const unsigned threads = (cost->threads_most + WARP - 1) / WARP * WARP;
+        if (threads == 0)
+            print_error("%s, %s, sm_%u has no bound\n", cost->name, cost->curve, cost->arch);
+        assert_true(threads > 0);
+        check_bar(cost, "threads of a block", threads, THREADS_OF_BLOCK);
+        check_bar(cost, "registers of a block", threads * ((cost->registers + 7) / 8 * 8),
+                  REGISTERS_OF_BLOCK);
+        check_bar(cost, "bytes of shared memory", cost->shared_bytes, SHARED_UNASKED);
+    }
+}
+
+/* What is read for that is read: each of these has some. */
+static void limits_are_found(void **state)
+{
+    (void)state;
+    size_t shared = 0, bound = 0;
+    for (size_t i = 0; i < costs.count; i++) {
+        const struct kernel_cost *cost = &costs.kernel[i];
+        shared += strcmp(cost->name, "rows_evaluate") == 0 && cost->shared_bytes > 32768;
+        bound += strcmp(cost->name, "ntt_middle") == 0 && cost->threads_most == 768;
+    }
+    assert_true(shared >= COUNT(curves) && bound == shared);
+}
+
 /* whatever the table of bars says */
 static void g1_spills_nothing(void **state)
 {
@@ -175,6 +208,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(instructions_are_found),
         cmocka_unit_test(operations_take_few_wide_multiplies),
         cmocka_unit_test(kernels_keep_to_their_registers),
+        cmocka_unit_test(kernels_can_be_launched),
+        cmocka_unit_test(limits_are_found),
         cmocka_unit_test(g1_spills_nothing),
         cmocka_unit_test(every_kernel_is_there_for_both_curves),
     };

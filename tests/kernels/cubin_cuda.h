@@ -8,6 +8,10 @@
  * Opcodes (the lowest 9 bits, or all 12 where memory is meant), the same on sm_80 to sm_120:
  *     0x025 IMAD.WIDE   0x027 IMAD.HI   0x024 IMAD     0x387 STL   0x983 LDL   0x944 CALL.REL
  *
+ * How many threads a block may have is attribute 5 in section .nv.info.K, which __launch_bounds__
+ * makes: three numbers. An attribute is a byte of form, a byte of number and two bytes; of form 4
+ * these are the length of what follows.
+ *
  * Reads files of our own build only; ends the program where one is not as described. No state.
  */
 #ifndef PAWL_TESTS_KERNELS_CUBIN_CUDA_H
@@ -32,6 +36,8 @@ struct kernel_cost {
     char module[24], curve[12], name[64];
     unsigned arch; /* 90: sm_90 */
     unsigned registers, stack_bytes, spill_bytes;
+    unsigned shared_bytes; /* declared, not dynamic */
+    unsigned threads_most; /* of a block; 0: no bound is declared */
     /* the kernel itself; Fq2's product and square, where it calls them; and its other functions */
     struct instruction_counts body, product, square, functions;
 };
@@ -140,6 +146,39 @@ static inline struct kernel_cost *costs_new(struct kernel_costs *costs)
     return &costs->kernel[costs->count++];
 }
 
+/* The bound of a kernel's block; 0 where the section has none. */
+static inline unsigned cubin_threads_most(const struct cubin *cubin, const Elf64_Shdr *info)
+{
+    enum { LENGTH_FOLLOWS = 4, MAX_THREADS = 5 };
+    const unsigned char *data = cubin_at(cubin, info->sh_offset, info->sh_size);
+    uint32_t size[3];
+    uint16_t length;
+    for (uint64_t at = 0; at + 4 <= info->sh_size; at += 4 + length) {
+        memcpy(&length, data + at + 2, sizeof(length));
+        if (data[at] != LENGTH_FOLLOWS)
+            length = 0;
+        assert(length <= info->sh_size - at - 4);
+        if (data[at] == LENGTH_FOLLOWS && data[at + 1] == MAX_THREADS) {
+            assert(length == sizeof(size));
+            memcpy(size, data + at + 4, sizeof(size));
+            return size[0] * size[1] * size[2];
+        }
+    }
+    return 0;
+}
+
+/* What section .nv.info.K says of kernel K, one of those from `first` on. */
+static inline void cubin_read_info(struct kernel_costs *costs, size_t first,
+                                   const struct cubin *cubin, const Elf64_Shdr *names)
+{
+    for (unsigned i = 0; i < cubin->sections; i++) {
+        const char *name = cubin_name(cubin, names, cubin->section[i].sh_name);
+        for (size_t k = first; k < costs->count && strncmp(name, ".nv.info.", 9) == 0; k++)
+            if (strcmp(name + 9, costs->kernel[k].name) == 0)
+                costs->kernel[k].threads_most = cubin_threads_most(cubin, &cubin->section[i]);
+    }
+}
+
 static inline void cubin_read(struct kernel_costs *costs, const struct kernel_cost *of,
                               const void *data, size_t bytes)
 {
@@ -148,6 +187,7 @@ static inline void cubin_read(struct kernel_costs *costs, const struct kernel_co
     struct cubin cubin = {.data = data, .bytes = bytes, .sections = header->e_shnum};
     cubin.section = cubin_at(&cubin, header->e_shoff, header->e_shnum * sizeof(Elf64_Shdr));
     const Elf64_Shdr *names = &cubin.section[header->e_shstrndx], *symbols = NULL;
+    const size_t first = costs->count;
     for (unsigned i = 0; i < cubin.sections; i++)
         if (cubin.section[i].sh_type == SHT_SYMTAB)
             symbols = &cubin.section[i];
@@ -161,6 +201,7 @@ static inline void cubin_read(struct kernel_costs *costs, const struct kernel_co
         snprintf(cost->name, sizeof(cost->name), "%s", name + 6);
         cubin_count_section(&cubin, symbols, i, cost);
     }
+    cubin_read_info(costs, first, &cubin, names);
 }
 
 /* The images in a fatbin: a header of 16 bytes, then entries of their own header and contents. */
@@ -198,6 +239,16 @@ static inline struct kernel_cost *costs_find(const struct kernel_costs *costs,
     return NULL;
 }
 
+/* "... Used 60 registers, used 1 barriers, 33808 bytes smem": 0 where it names none. */
+static inline unsigned report_shared_bytes(const char *line)
+{
+    unsigned bytes = 0;
+    int end = 0; /* set where all of the text was found */
+    while (!end && (line = strchr(line, ',')))
+        sscanf(line++, ", %u bytes smem%n", &bytes, &end);
+    return end ? bytes : 0;
+}
+
 /* ptxas -v: an entry's lines, and those of the functions that it calls, follow its name. */
 static inline void report_read(const struct kernel_costs *costs, struct kernel_cost *of,
                                const char *path)
@@ -217,8 +268,10 @@ static inline void report_read(const struct kernel_costs *costs, struct kernel_c
             cost->stack_bytes += stack;
             cost->spill_bytes += stores + loads;
         }
-        if (sscanf(line, "ptxas info : Used %u registers", &registers) == 1)
+        if (sscanf(line, "ptxas info : Used %u registers", &registers) == 1) {
             cost->registers = registers;
+            cost->shared_bytes = report_shared_bytes(line);
+        }
     }
     free(text);
 }
