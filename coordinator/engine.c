@@ -141,7 +141,7 @@ static void on_attached(void *arg, struct worker *worker)
     event.attached.device = worker->device_number;
     event.attached.fallback = is_fallback(worker);
     log_event("info", "worker_attached", "role=%s seat=%u pid=%d device=%s",
-              worker->role == ROLE_SYNTH ? "synth" : "gpu", worker->seat, (int)worker->pid,
+              worker_role_name(worker), worker->seat, (int)worker->pid,
               worker->role == ROLE_SYNTH ? "-" : worker->device);
     engine_queue(arg, &event);
 }
@@ -161,9 +161,9 @@ static void on_dead(void *arg, struct worker *worker, const char *obituary, int 
     assert(!engine->running); /* the obituary is borrowed */
     seat_read(worker->page, &view);
     log_event(died ? "warn" : "info", died ? "worker_dead" : "worker_left",
-              "role=%s seat=%u pid=%d device_error=%u obituary=%s",
-              worker->role == ROLE_SYNTH ? "synth" : "gpu", worker->seat, (int)worker->pid,
-              view.device_error, log_quote(quoted, sizeof(quoted), obituary));
+              "role=%s seat=%u pid=%d device_error=%u obituary=%s", worker_role_name(worker),
+              worker->seat, (int)worker->pid, view.device_error,
+              log_quote(quoted, sizeof(quoted), obituary));
     event.died.obituary = obituary;
     event.died.left = !died;
     event.died.assignment = view.assignment;

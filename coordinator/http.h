@@ -16,6 +16,7 @@ struct evbuffer;
 struct evhttp;
 struct evhttp_request;
 struct evconnlistener;
+struct json_writer;
 struct service;
 
 struct http {
@@ -60,6 +61,11 @@ int http_body(const struct http_call *call, const char **text, uint64_t *bytes);
 /* The body is not needed any more while the answer is awaited. */
 void http_drop_body(const struct http_call *call);
 
+/* The body of a JSON answer, for http_end_json. NULL where memory is short: the answer has been
+ * sent. */
+struct evbuffer *http_begin_json(struct evhttp_request *request, struct json_writer *json);
+/* Sends the body and frees it. */
+void http_end_json(struct evhttp_request *request, int status, struct evbuffer *body);
 /* Answers. body is borrowed and emptied. */
 void http_send_json(struct evhttp_request *request, int status, struct evbuffer *body);
 void http_send_text(struct evhttp_request *request, int status, const char *text);

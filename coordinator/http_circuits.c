@@ -5,7 +5,6 @@
 #include "coordinator/http.h"
 
 #include <errno.h>
-#include <event2/buffer.h>
 #include <event2/http.h>
 #include <jansson.h>
 #include <limits.h>
@@ -78,18 +77,14 @@ static int parse_fields(struct http_call *call, json_t *root, struct circuit_req
 static void send_accepted(struct http_call *call)
 {
     struct json_writer json;
-    struct evbuffer *body = evbuffer_new();
-    if (!body) {
-        http_send_later(call->request, "no memory");
+    struct evbuffer *body = http_begin_json(call->request, &json);
+    if (!body)
         return;
-    }
-    jsonw_start(&json, body);
     jsonw_open(&json, '{');
     jsonw_put_text(&json, "name", call->segment);
     jsonw_put_text(&json, "state", "compiling");
     jsonw_close(&json, '}');
-    http_send_json(call->request, 202, body);
-    evbuffer_free(body);
+    http_end_json(call->request, 202, body);
 }
 
 /* A fd, or -1 with the problem sent. */
@@ -219,15 +214,11 @@ void http_put_circuit(struct http_call *call)
 void http_list_circuits(struct http_call *call)
 {
     struct json_writer json;
-    struct evbuffer *body = evbuffer_new();
-    if (!body) {
-        http_send_later(call->request, "no memory");
+    struct evbuffer *body = http_begin_json(call->request, &json);
+    if (!body)
         return;
-    }
-    jsonw_start(&json, body);
     json_circuits(&json, call->service->circuits);
-    http_send_json(call->request, 200, body);
-    evbuffer_free(body);
+    http_end_json(call->request, 200, body);
 }
 
 void http_delete_circuit(struct http_call *call)

@@ -43,16 +43,12 @@ static void send_body(struct asking *asking, const struct store_job *job)
 {
     struct store *store = asking->service->store;
     uint64_t position = store->position(store, job->id, clock_now_ns());
-    struct evbuffer *body = evbuffer_new();
     struct json_writer json;
-    if (!body) {
-        http_send_later(asking->request, "no memory");
+    struct evbuffer *body = http_begin_json(asking->request, &json);
+    if (!body)
         return;
-    }
-    jsonw_start(&json, body);
     json_job(&json, job, position);
-    http_send_json(asking->request, 200, body);
-    evbuffer_free(body);
+    http_end_json(asking->request, 200, body);
 }
 
 static void send_no_answer(struct evhttp_request *request, int error)

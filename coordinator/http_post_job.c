@@ -45,8 +45,7 @@ static void send_accepted(struct evhttp_request *request, uint64_t job)
     jsonw_open(&json, '{');
     jsonw_put_text(&json, "id", id);
     jsonw_close(&json, '}');
-    http_send_json(request, 202, body);
-    evbuffer_free(body);
+    http_end_json(request, 202, body);
 }
 
 static void send_full(struct evhttp_request *request)

@@ -52,6 +52,22 @@ void http_send_json(struct evhttp_request *request, int status, struct evbuffer 
     send_as(request, status, "application/json", body);
 }
 
+struct evbuffer *http_begin_json(struct evhttp_request *request, struct json_writer *json)
+{
+    struct evbuffer *body = evbuffer_new();
+    if (body)
+        jsonw_start(json, body);
+    else
+        http_send_later(request, "no memory");
+    return body;
+}
+
+void http_end_json(struct evhttp_request *request, int status, struct evbuffer *body)
+{
+    http_send_json(request, status, body);
+    evbuffer_free(body);
+}
+
 void http_send_text(struct evhttp_request *request, int status, const char *text)
 {
     struct evbuffer *body = evbuffer_new();

@@ -23,15 +23,11 @@
 void http_get_status(struct http_call *call)
 {
     struct json_writer json;
-    struct evbuffer *body = evbuffer_new();
-    if (!body) {
-        http_send_later(call->request, "no memory");
+    struct evbuffer *body = http_begin_json(call->request, &json);
+    if (!body)
         return;
-    }
-    jsonw_start(&json, body);
     json_status(&json, call->service);
-    http_send_json(call->request, 200, body);
-    evbuffer_free(body);
+    http_end_json(call->request, 200, body);
 }
 
 void http_get_healthz(struct http_call *call)

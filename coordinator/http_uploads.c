@@ -25,19 +25,15 @@ static void send_upload(struct evhttp_request *request, int status, uint64_t id,
 {
     char text[17];
     struct json_writer json;
-    struct evbuffer *body = evbuffer_new();
-    if (!body) {
-        http_send_later(request, "no memory");
+    struct evbuffer *body = http_begin_json(request, &json);
+    if (!body)
         return;
-    }
     snprintf(text, sizeof(text), "%016" PRIx64, id);
-    jsonw_start(&json, body);
     jsonw_open(&json, '{');
     jsonw_put_text(&json, "upload", text);
     jsonw_put_uint(&json, "bytes", bytes);
     jsonw_close(&json, '}');
-    http_send_json(request, status, body);
-    evbuffer_free(body);
+    http_end_json(request, status, body);
 }
 
 /* 409 carries the right offset as a header too, for clients that read no body. */
@@ -146,7 +142,7 @@ void http_post_upload(struct http_call *call)
 
 void http_delete_upload(struct http_call *call)
 {
-    struct evbuffer *body;
+    struct json_writer json;
     uint64_t id;
     if (parse_id(call, &id))
         return;
@@ -155,12 +151,12 @@ void http_delete_upload(struct http_call *call)
         send_error(call->request, error, 0);
         return;
     }
-    body = evbuffer_new();
-    if (body)
-        evbuffer_add(body, "{}", 2);
-    http_send_json(call->request, 200, body);
-    if (body)
-        evbuffer_free(body);
+    struct evbuffer *body = http_begin_json(call->request, &json);
+    if (!body)
+        return;
+    jsonw_open(&json, '{');
+    jsonw_close(&json, '}');
+    http_end_json(call->request, 200, body);
 }
 
 void http_put_upload(struct http_call *call)

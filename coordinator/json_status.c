@@ -87,7 +87,7 @@ static void put_worker(struct json_writer *json, const struct worker *worker)
     seat_read(worker->page, &view);
     jsonw_open(json, '{');
     jsonw_put_uint(json, "seat", worker->seat);
-    jsonw_put_text(json, "role", worker->role == ROLE_SYNTH ? "synth" : "gpu");
+    jsonw_put_text(json, "role", worker_role_name(worker));
     jsonw_put_uint(json, "pid", (uint64_t)worker->pid);
     jsonw_put_text(json, "device", worker->role == ROLE_GPU ? worker->device : NULL);
     jsonw_put_text(json, "stage", seat_stage_name(view.stage));

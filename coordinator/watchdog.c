@@ -17,11 +17,6 @@
 #define TERM_TO_KILL_NS (2 * NS_PER_S)
 #define KILL_TO_LOST_NS (10 * NS_PER_S)
 
-static const char *role_name(const struct worker *worker)
-{
-    return worker->role == ROLE_SYNTH ? "synth" : "gpu";
-}
-
 static void send_signal(struct worker *worker, int number)
 {
     int error = peer_signal(worker->pidfd, number);
@@ -29,7 +24,8 @@ static void send_signal(struct worker *worker, int number)
         log_event("error", "worker_not_signalled",
                   "role=%s seat=%u pid=%d sig=%d error=\"%s\" hint=\"run workers under the "
                   "coordinator's uid\"",
-                  role_name(worker), worker->seat, (int)worker->pid, number, strerror(-error));
+                  worker_role_name(worker), worker->seat, (int)worker->pid, number,
+                  strerror(-error));
 }
 
 void watchdog_expect_end(struct worker *worker, uint64_t now_ns)
@@ -44,7 +40,7 @@ static void end_hung(struct worker *worker, const char *stage, uint64_t still_ms
 {
     log_event("error", "worker_hung",
               "role=%s seat=%u pid=%d stage=%s still_ms=%" PRIu64 " key=deadline.%s",
-              role_name(worker), worker->seat, (int)worker->pid, stage, still_ms, stage);
+              worker_role_name(worker), worker->seat, (int)worker->pid, stage, still_ms, stage);
     worker->ending = ENDING_ASKED;
     worker->ending_ns = now_ns + TERM_TO_KILL_NS;
     send_signal(worker, SIGTERM);

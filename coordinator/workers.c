@@ -67,6 +67,11 @@ void workers_free(struct workers *workers)
     device_keys_clear(&workers->device_keys);
 }
 
+const char *worker_role_name(const struct worker *worker)
+{
+    return worker->role == ROLE_SYNTH ? "synth" : "gpu";
+}
+
 void worker_set_leaving(struct worker *worker)
 {
     if (worker->leaving)
@@ -80,9 +85,8 @@ void worker_condemn(struct worker *worker, const char *why)
     char quoted[256];
     if (worker->socket < 0)
         return;
-    log_event("warn", "worker_condemned", "role=%s seat=%u pid=%d why=%s",
-              worker->role == ROLE_SYNTH ? "synth" : "gpu", worker->seat, (int)worker->pid,
-              log_quote(quoted, sizeof(quoted), why));
+    log_event("warn", "worker_condemned", "role=%s seat=%u pid=%d why=%s", worker_role_name(worker),
+              worker->seat, (int)worker->pid, log_quote(quoted, sizeof(quoted), why));
     close_socket(worker);
     watchdog_expect_end(worker, clock_now_ns());
     worker_set_leaving(worker);

@@ -122,6 +122,8 @@ int workers_have_region(const struct workers *workers);
 /* LEAVE to all. */
 void workers_leave(struct workers *workers);
 
+/* "synth" or "gpu". */
+const char *worker_role_name(const struct worker *worker);
 /* It gets no new work; handed on once. */
 void worker_set_leaving(struct worker *worker);
 /* Its socket is closed, at which it ends by itself; the watchdog sees to it that it does. `why` is
