@@ -1,6 +1,6 @@
 /*
- * Shared folders; see the header. Called by program_take.c, witness_place.c and image_draft.c. A
- * SIGKILL leaves part of what was to be removed.
+ * Shared folders; see the header. Called by program_take.c, witness_place.c, image_draft.c and
+ * image_trim.c. A SIGKILL leaves part of what was to be removed.
  */
 #include "synth-worker/folder.h"
 
@@ -67,9 +67,36 @@ void folder_remove(int parent_fd, const char *name)
     remove_tree(parent_fd, name, DEPTH_MAX);
 }
 
-static void sweep_one(int folder_fd, const char *name)
+void folder_each(int parent_fd, const char *name,
+                 void (*each)(void *arg, int folder_fd, const char *name), void *arg)
 {
-    int fd = openat(folder_fd, name, FOLDER_FLAGS);
+    int fd = openat(parent_fd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *folder = fd < 0 ? NULL : fdopendir(fd);
+    if (!folder) {
+        if (fd >= 0)
+            close(fd);
+        return;
+    }
+    for (struct dirent *entry; (entry = readdir(folder));)
+        if (strcmp(entry->d_name, ".") && strcmp(entry->d_name, ".."))
+            each(arg, fd, entry->d_name);
+    closedir(folder);
+}
+
+int folder_unlink_unlocked(int folder_fd, const char *name)
+{
+    int fd = openat(folder_fd, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    if (fd < 0)
+        return 0;
+    int removed = !flock(fd, LOCK_EX | LOCK_NB) && !unlinkat(folder_fd, name, 0);
+    close(fd);
+    return removed;
+}
+
+static void sweep_one(void *arg, int folder_fd, const char *name)
+{
+    const char *prefix = *(const char **)arg;
+    int fd = strncmp(name, prefix, strlen(prefix)) ? -1 : openat(folder_fd, name, FOLDER_FLAGS);
     if (fd < 0)
         return;
     if (!flock(fd, LOCK_EX | LOCK_NB))
@@ -79,16 +106,5 @@ static void sweep_one(int folder_fd, const char *name)
 
 void folder_sweep_unlocked(int folder_fd, const char *prefix)
 {
-    int fd = openat(folder_fd, ".", FOLDER_FLAGS);
-    DIR *folder = fd < 0 ? NULL : fdopendir(fd);
-    if (!folder) {
-        if (fd >= 0)
-            close(fd);
-        return;
-    }
-    for (struct dirent *entry; (entry = readdir(folder));)
-        if (strcmp(entry->d_name, ".") && strcmp(entry->d_name, "..") &&
-            !strncmp(entry->d_name, prefix, strlen(prefix)))
-            sweep_one(folder_fd, entry->d_name);
-    closedir(folder);
+    folder_each(folder_fd, ".", sweep_one, &prefix);
 }

@@ -5,7 +5,6 @@
  */
 #include "synth-worker/image_cache.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -21,29 +20,11 @@
 #define DRAFT_PREFIX ".tmp-"
 #define DRAFT_TRIES 100u
 
-static void sweep_one(int folder_fd, const char *name)
+static void sweep_one(void *arg, int folder_fd, const char *name)
 {
-    int fd = openat(folder_fd, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-    if (fd < 0)
-        return;
-    if (!flock(fd, LOCK_EX | LOCK_NB))
-        unlinkat(folder_fd, name, 0);
-    close(fd);
-}
-
-static void sweep(int folder_fd)
-{
-    int fd = openat(folder_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    DIR *folder = fd < 0 ? NULL : fdopendir(fd);
-    if (!folder) {
-        if (fd >= 0)
-            close(fd);
-        return;
-    }
-    for (struct dirent *entry; (entry = readdir(folder));)
-        if (!strncmp(entry->d_name, DRAFT_PREFIX, strlen(DRAFT_PREFIX)))
-            sweep_one(folder_fd, entry->d_name);
-    closedir(folder);
+    (void)arg;
+    if (!strncmp(name, DRAFT_PREFIX, strlen(DRAFT_PREFIX)))
+        folder_unlink_unlocked(folder_fd, name);
 }
 
 int image_cache_open(struct image_cache *cache, const char *folder, struct complaint *complaint)
@@ -52,7 +33,7 @@ int image_cache_open(struct image_cache *cache, const char *folder, struct compl
     if (cache->folder_fd < 0)
         return complain_system(complaint, EXIT_OUTPUT, -cache->folder_fd,
                                "%.700s: cannot be used as the folder of circuit images", folder);
-    sweep(cache->folder_fd);
+    folder_each(cache->folder_fd, ".", sweep_one, NULL);
     return 0;
 }
 

@@ -4,14 +4,13 @@
  */
 #include "synth-worker/image_trim.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "synth-worker/folder.h"
 #include "synth-worker/image_cache.h"
 
 #define SUFFIX ".image"
@@ -30,21 +29,6 @@ struct trimming {
     size_t count, room;
     uint64_t bytes; /* of all */
 };
-
-static void each_entry(int parent, const char *name, void (*each)(void *arg, int fd, const char *),
-                       void *arg)
-{
-    int fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    DIR *folder = fd < 0 ? NULL : fdopendir(fd);
-    if (!folder) {
-        if (fd >= 0)
-            close(fd);
-        return;
-    }
-    for (struct dirent *entry; (entry = readdir(folder));)
-        each(arg, fd, entry->d_name);
-    closedir(folder);
-}
 
 static int is_image(const char *name)
 {
@@ -102,17 +86,6 @@ static int compare_use(const void *left, const void *right)
     return (a->tv_nsec > b->tv_nsec) - (a->tv_nsec < b->tv_nsec);
 }
 
-/* 1 where it is gone. */
-static int remove_unused(int folder, const char *name)
-{
-    int fd = openat(folder, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-    if (fd < 0)
-        return 0;
-    int removed = !flock(fd, LOCK_EX | LOCK_NB) && !unlinkat(folder, name, 0);
-    close(fd);
-    return removed;
-}
-
 void image_cache_touch(const struct image_cache *cache, const uint8_t hash[IMAGE_HASH_BYTES])
 {
     char name[IMAGE_CACHE_NAME_BYTES];
@@ -129,13 +102,13 @@ void image_cache_trim(const struct image_cache *cache, uint64_t bytes_max,
     struct trimming trimming = {.kept = name};
     if (!bytes_max)
         return;
-    each_entry(cache->folder_fd, ".", add_image, &trimming);
+    folder_each(cache->folder_fd, ".", add_image, &trimming);
     if (trimming.bytes > bytes_max) {
-        each_entry(cache->folder_fd, NAMES, spare_named, &trimming);
+        folder_each(cache->folder_fd, NAMES, spare_named, &trimming);
         qsort(trimming.candidates, trimming.count, sizeof(*trimming.candidates), compare_use);
     }
     for (size_t i = 0; i < trimming.count && trimming.bytes > bytes_max; i++) {
-        if (remove_unused(cache->folder_fd, trimming.candidates[i].name))
+        if (folder_unlink_unlocked(cache->folder_fd, trimming.candidates[i].name))
             trimming.bytes -= trimming.candidates[i].bytes;
     }
     free(trimming.candidates);
