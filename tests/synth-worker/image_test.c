@@ -6,6 +6,8 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <cmocka.h>
+#include <errno.h>
+#include <sys/stat.h>
 
 #include "kernels/decimal.h"
 #include "synth-worker/threads.h"
