@@ -185,16 +185,6 @@ static int find_program(char *out, size_t bytes)
     return access(out, X_OK) == 0 ? 0 : -errno;
 }
 
-static void set_signals(posix_spawnattr_t *attributes)
-{
-    sigset_t signals;
-    sigfillset(&signals);
-    posix_spawnattr_setsigdefault(attributes, &signals);
-    sigemptyset(&signals);
-    posix_spawnattr_setsigmask(attributes, &signals);
-    posix_spawnattr_setflags(attributes, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
-}
-
 static void add_words(char **words, const char *option, const char *value)
 {
     while (*words)
@@ -241,7 +231,7 @@ static int spawn(struct compile *compile, const struct compile_job *job, int out
     write_words(words, job, images_max);
     posix_spawn_file_actions_init(&actions);
     posix_spawnattr_init(&attributes);
-    set_signals(&attributes);
+    program_reset_signals(&attributes, 0);
     posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
     hand_down(&actions, out, 1);
     hand_down(&actions, error, 2);

@@ -4,6 +4,7 @@
 #ifndef PAWL_SHM_PROGRAM_H
 #define PAWL_SHM_PROGRAM_H
 
+#include <spawn.h>
 #include <stddef.h>
 
 /* Exit codes; what each means to users stands in the README. */
@@ -37,6 +38,9 @@ enum program_exit {
 void program_begin(int oom_score_adjust);
 /* 0, or EXIT_MACHINE having said on stderr that too few files may be open. */
 int program_check_files(const char *program);
+
+/* A child begins with signals at their defaults, none blocked. flags: more of POSIX_SPAWN_*. */
+void program_reset_signals(posix_spawnattr_t *attributes, int flags);
 
 /* The build id that both sides of a socket must share: version and a hash of the layout headers. */
 extern const char pawl_build_id[];

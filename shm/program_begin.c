@@ -31,6 +31,18 @@ void program_begin(int oom_score_adjust)
         set_oom_score(oom_score_adjust);
 }
 
+void program_reset_signals(posix_spawnattr_t *attributes, int flags)
+{
+    sigset_t signals;
+
+    sigfillset(&signals);
+    posix_spawnattr_setsigdefault(attributes, &signals);
+    sigemptyset(&signals);
+    posix_spawnattr_setsigmask(attributes, &signals);
+    posix_spawnattr_setflags(attributes,
+                             (short)(flags | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK));
+}
+
 int program_check_files(const char *program)
 {
     struct rlimit files;

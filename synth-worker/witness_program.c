@@ -31,17 +31,6 @@ extern char **environ;
 
 /* ---- start ---- */
 
-static void set_signals(posix_spawnattr_t *attributes)
-{
-    sigset_t signals;
-    sigfillset(&signals);
-    posix_spawnattr_setsigdefault(attributes, &signals);
-    sigemptyset(&signals);
-    posix_spawnattr_setsigmask(attributes, &signals);
-    posix_spawnattr_setflags(attributes,
-                             POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSID);
-}
-
 /* fds: those of enum witness_child_fd, in order, all above them. */
 static int spawn(pid_t *pid, const struct witness_request *request, const int fds[4])
 {
@@ -58,7 +47,7 @@ static int spawn(pid_t *pid, const struct witness_request *request, const int fd
     witness_order_write(text, &order);
     posix_spawn_file_actions_init(&actions);
     posix_spawnattr_init(&attributes);
-    set_signals(&attributes);
+    program_reset_signals(&attributes, POSIX_SPAWN_SETSID);
     posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
     for (int i = 0; i < 4; i++)
         posix_spawn_file_actions_adddup2(&actions, fds[i], WITNESS_FD_INPUT + i);

@@ -218,21 +218,34 @@ static inline void damage_points(struct container *file, const struct curve *cur
     set_point(section->payload + start + bytes * pick(random, count), curve, group, random);
 }
 
+enum { DAMAGED = 0 };
+
+/* The first four kinds are those of any container; the others are the caller's: returned. */
+static inline uint64_t damage_any(struct container *file, uint64_t kind, uint64_t *random)
+{
+    switch (kind) {
+    case 0:
+        damage_bytes(pick_section(file, random), random);
+        return DAMAGED;
+    case 1:
+        damage_length(pick_section(file, random), random);
+        return DAMAGED;
+    case 2:
+        damage_order(file, random);
+        return DAMAGED;
+    case 3:
+        damage_envelope(file, random);
+        return DAMAGED;
+    default:
+        return kind;
+    }
+}
+
 static inline void mutate_zkey(struct container *file, const struct curve *curve, uint64_t *random)
 {
     for (uint64_t times = 1 + pick(random, 2); times && file->count; times--)
-        switch (pick(random, 12)) {
-        case 0:
-            damage_bytes(pick_section(file, random), random);
-            break;
-        case 1:
-            damage_length(pick_section(file, random), random);
-            break;
-        case 2:
-            damage_order(file, random);
-            break;
-        case 3:
-            damage_envelope(file, random);
+        switch (damage_any(file, pick(random, 12), random)) {
+        case DAMAGED:
             break;
         case 4:
         case 5:
@@ -253,18 +266,8 @@ static inline void mutate_wtns(struct container *file, const struct curve *curve
 {
     struct container_section *section;
     for (uint64_t times = 1 + pick(random, 2); times && file->count; times--)
-        switch (pick(random, 8)) {
-        case 0:
-            damage_bytes(pick_section(file, random), random);
-            break;
-        case 1:
-            damage_length(pick_section(file, random), random);
-            break;
-        case 2:
-            damage_order(file, random);
-            break;
-        case 3:
-            damage_envelope(file, random);
+        switch (damage_any(file, pick(random, 8), random)) {
+        case DAMAGED:
             break;
         case 4:
             if ((section = try_find(file, 1)))
