@@ -164,6 +164,13 @@ static void hellos_are_checked(void **state)
     rig_stop(&rig);
 }
 
+static void expect_role(const struct rig *rig, unsigned worker, const char *role)
+{
+    json_t *status = rig_get(rig, "/v1/status");
+    rig_expect_text(json_array_get(json_object_get(status, "workers"), worker), "role", role);
+    json_decref(status);
+}
+
 static void a_device_has_one_worker(void **state)
 {
     struct rig rig;
@@ -171,6 +178,7 @@ static void a_device_has_one_worker(void **state)
     rig_start(&rig, RIG_LANE);
     pid_t first = fake_spawn(&rig, ROLE_GPU, "cpu", FAKE_WORKS);
     rig_await(&rig, "workers.0.pid", first);
+    expect_role(&rig, 0, "gpu");
     pid_t second = fake_spawn(&rig, ROLE_GPU, "cpu", FAKE_WORKS);
     assert_int_equal(rig_wait_exit(second), EXIT_CONFIG);
     fake_kill(first);
@@ -183,6 +191,8 @@ static void a_device_has_one_worker(void **state)
     }
     pid_t third = fake_spawn(&rig, ROLE_GPU, "cpu", FAKE_WORKS);
     rig_await(&rig, "workers.0.pid", third);
+    rig_await(&rig, "workers.1.pid", fake_spawn(&rig, ROLE_SYNTH, "", FAKE_WORKS));
+    expect_role(&rig, 1, "synth");
     fake_kill(third);
     rig_stop(&rig);
 }
