@@ -63,11 +63,18 @@ static int walk_next(struct walk *walk, struct fatbin_entry *entry)
     return 1;
 }
 
+/* Between embedded GPUs and others machine code does not go: NVIDIA's compatibility of binaries is
+ * "for the desktop". Of the generations that are served only this one has both (Jetson Orin). */
+static int is_embedded(int architecture)
+{
+    return architecture == 87;
+}
+
 static int code_runs(const struct fatbin_entry *entry, int capability)
 {
     int architecture = (int)entry->architecture;
     return entry->kind == KIND_CODE && architecture / 10 == capability / 10 &&
-           architecture <= capability;
+           architecture <= capability && is_embedded(architecture) == is_embedded(capability);
 }
 
 /* 13010 -> 901: what PTX a driver compiles, as 100 * major + minor. */

@@ -47,6 +47,28 @@ static void test_machine_code(void **state)
     fatbin_add_code(&made, 86);
     assert_true(fits(&made, 89, 13000));
     assert_false(fits(&made, 80, 13000));
+    fatbin_begin(&made);
+    fatbin_add_code(&made, 100);
+    fatbin_add_code(&made, 120);
+    assert_true(fits(&made, 103, 13000));
+    assert_true(fits(&made, 121, 13000));
+    assert_false(fits(&made, 110, 13000));
+}
+
+/* An embedded GPU runs its own code, and others do not run that. */
+static void test_embedded(void **state)
+{
+    (void)state;
+    struct fatbin_made made = as_built();
+    fatbin_add_code(&made, 86);
+    assert_false(fits(&made, 87, 13000));
+    fatbin_begin(&made);
+    fatbin_add_code(&made, 87);
+    assert_true(fits(&made, 87, 13000));
+    assert_false(fits(&made, 89, 13000));
+    fatbin_begin(&made);
+    fatbin_add_ptx(&made, 80, 9, 0);
+    assert_true(fits(&made, 87, 13000));
 }
 
 /* PTX runs on what is newer than it, where the driver knows its version. */
@@ -104,9 +126,8 @@ static void test_own_modules(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_machine_code),
-        cmocka_unit_test(test_ptx),
-        cmocka_unit_test(test_damaged),
+        cmocka_unit_test(test_machine_code), cmocka_unit_test(test_embedded),
+        cmocka_unit_test(test_ptx),          cmocka_unit_test(test_damaged),
         cmocka_unit_test(test_own_modules),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
