@@ -130,6 +130,8 @@ int cuda_key_fill(struct cuda_device *cuda, struct device_key *key);
 /* With key->block imported: 0; -EBADMSG where what lies there is not this key or not as `checksum`
  * has it; -ENOMEM. */
 int cuda_key_check(struct cuda_device *cuda, struct device_key *key, uint64_t checksum);
+/* Waits for what either has put into the stream before it failed: the block may be freed then. */
+void cuda_key_drain(struct cuda_device *cuda, const struct device_key *key);
 gpu_pointer cuda_key_at(const struct device_key *key, enum cuda_section section);
 
 /* ---- cuda_sums.c ---- */

@@ -10,6 +10,7 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -40,6 +41,7 @@ static const struct error_name error_names[] = {
     ERROR_NAME(CUDA_ERROR_INVALID_CONTEXT),
     ERROR_NAME(CUDA_ERROR_NO_BINARY_FOR_GPU),
     ERROR_NAME(CUDA_ERROR_ECC_UNCORRECTABLE),
+    ERROR_NAME(CUDA_ERROR_UNSUPPORTED_LIMIT),
     ERROR_NAME(CUDA_ERROR_INVALID_PTX),
     ERROR_NAME(CUDA_ERROR_UNSUPPORTED_PTX_VERSION),
     ERROR_NAME(CUDA_ERROR_CONTAINED),
@@ -196,12 +198,26 @@ static int refuse_start(struct cuda_driver *driver, const char *call, CUresult c
                   cuda_driver_error_name(driver, code), code, remedy_of(code));
 }
 
+/* Threads that the driver starts leave all signals to the program's own: one sent to the process
+ * goes to any thread that does not block it, and would end the process there. */
+static CUresult initialise(const struct cuda_driver *driver)
+{
+    sigset_t all, before;
+
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    CUresult code = driver->cuInit(0);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return code;
+}
+
 static int start_driver(struct cuda_driver *driver)
 {
     /* Kernels are loaded whole with their module, not at a first launch, which may be in a proof.
-     * The driver reads it when it starts. */
-    setenv("CUDA_MODULE_LOADING", "EAGER", 0);
-    CUresult code = driver->cuInit(0);
+     * The driver reads it when it starts. Images of containers set it to LAZY for programs that
+     * load more than they launch. */
+    setenv("CUDA_MODULE_LOADING", "EAGER", 1);
+    CUresult code = initialise(driver);
 
     if (code != CUDA_SUCCESS)
         return refuse_start(driver, "cuInit", code);

@@ -38,6 +38,7 @@ enum cuda_result {
     CUDA_ERROR_INVALID_CONTEXT = 201,
     CUDA_ERROR_NO_BINARY_FOR_GPU = 209,
     CUDA_ERROR_ECC_UNCORRECTABLE = 214,
+    CUDA_ERROR_UNSUPPORTED_LIMIT = 215,
     CUDA_ERROR_INVALID_PTX = 218,
     CUDA_ERROR_UNSUPPORTED_PTX_VERSION = 222,
     CUDA_ERROR_CONTAINED = 226,
@@ -118,6 +119,8 @@ enum cuda_context_flags {
     CU_CTX_SCHED_YIELD = 0x02,
     CU_CTX_SCHED_BLOCKING_SYNC = 0x04,
 };
+
+enum cuda_limit { CU_LIMIT_STACK_SIZE = 0x00 }; /* local memory of a thread */
 
 enum cuda_stream_flags { CU_STREAM_DEFAULT = 0x0, CU_STREAM_NON_BLOCKING = 0x1 };
 
@@ -202,10 +205,15 @@ _Static_assert(sizeof(struct cuda_uuid) == 16, "as CUuuid");
     CALL(cuDevicePrimaryCtxSetFlags, cuDevicePrimaryCtxSetFlags_v2,                                \
          (CUdevice device, unsigned flags))                                                        \
     CALL(cuCtxSetCurrent, cuCtxSetCurrent, (CUcontext context))                                    \
+    CALL(cuCtxGetLimit, cuCtxGetLimit, (size_t * value, int limit))                                \
+    CALL(cuCtxSetLimit, cuCtxSetLimit, (int limit, size_t value))                                  \
     CALL(cuModuleLoadData, cuModuleLoadData, (CUmodule * module, const void *image))               \
     CALL(cuModuleUnload, cuModuleUnload, (CUmodule module))                                        \
     CALL(cuModuleGetFunction, cuModuleGetFunction,                                                 \
          (CUfunction * function, CUmodule module, const char *name))                               \
+    CALL(cuModuleGetFunctionCount, cuModuleGetFunctionCount, (unsigned *count, CUmodule module))   \
+    CALL(cuModuleEnumerateFunctions, cuModuleEnumerateFunctions,                                   \
+         (CUfunction * functions, unsigned count, CUmodule module))                                \
     CALL(cuFuncGetAttribute, cuFuncGetAttribute, (int *value, int attribute, CUfunction function)) \
     CALL(cuFuncSetAttribute, cuFuncSetAttribute, (CUfunction function, int attribute, int value))  \
     CALL(cuLaunchKernel, cuLaunchKernel,                                                           \

@@ -141,6 +141,14 @@ static int upload_sections(struct cuda_device *cuda, const struct device_key *ke
     return error;
 }
 
+void cuda_key_drain(struct cuda_device *cuda, const struct device_key *key)
+{
+    struct cuda_deadline deadline = cuda_deadline_from(key->key_bytes);
+    if (!cuda_fault_check(&cuda->fault, cuda->driver.cuEventRecord(cuda->event[0], cuda->stream),
+                          "cuEventRecord"))
+        cuda_wait_event(&cuda->fault, cuda->event[0], NULL, &deadline, "a key that was given up");
+}
+
 int cuda_key_fill(struct cuda_device *cuda, struct device_key *key)
 {
     struct sums sums;

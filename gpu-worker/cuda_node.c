@@ -1,16 +1,44 @@
 /*
- * See the header. The driver has the node open: its name is among this process's descriptors.
+ * See the header. The kernel module says which node belongs to the GPU at a place on the bus. Where
+ * that is hidden: the driver has the node open, and where it has just one, that is it. (It may have
+ * those of all GPUs open, CUDA_VISIBLE_DEVICES or not.)
  */
 #include "gpu-worker/cuda_node.h"
 
+#include <ctype.h>
 #include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
+#define GPUS "/proc/driver/nvidia/gpus"
 #define NODE "/dev/nvidia"
 #define NODE_BYTES 32
+
+/* N of the node /dev/nvidiaN of the GPU at this place ("0000:0a:00.0"), or -1. */
+static int read_minor(const char *folder, const char *place)
+{
+    char path[128], line[128];
+    int minor = -1;
+    snprintf(path, sizeof(path), "%s/%s/information", folder, place);
+    FILE *file = fopen(path, "re");
+    while (file && minor < 0 && fgets(line, sizeof(line), file))
+        sscanf(line, "Device Minor: %d", &minor);
+    if (file)
+        fclose(file);
+    return minor;
+}
+
+static int find_minor(const struct cuda_driver *driver, CUdevice device)
+{
+    char place[32] = "";
+    if (driver->cuDeviceGetPCIBusId(place, sizeof(place), device) != CUDA_SUCCESS)
+        return -1;
+    for (char *at = place; *at; at++)
+        *at = (char)tolower((unsigned char)*at);
+    return read_minor(GPUS, place);
+}
 
 /* 1 with the path in `out` where the descriptor is a GPU's own node: a number behind the name. */
 static int read_node(char out[NODE_BYTES], const char *descriptor)
@@ -43,8 +71,13 @@ static int count_nodes(char found[NODE_BYTES])
     return count;
 }
 
-int cuda_node_open(void)
+int cuda_node_open(const struct cuda_driver *driver, CUdevice device)
 {
     char node[NODE_BYTES];
+    int minor = find_minor(driver, device);
+    if (minor >= 0) {
+        snprintf(node, sizeof(node), NODE "%d", minor);
+        return open(node, O_RDWR | O_CLOEXEC);
+    }
     return count_nodes(node) == 1 ? open(node, O_RDWR | O_CLOEXEC) : -1;
 }

@@ -6,8 +6,11 @@
 #ifndef PAWL_GPU_WORKER_CUDA_NODE_H
 #define PAWL_GPU_WORKER_CUDA_NODE_H
 
-/* An fd (O_CLOEXEC, the caller's) of the node, opened anew; -1 where this process has none open, or
- * several, so that it cannot be told which is meant. */
-int cuda_node_open(void);
+#include "gpu-worker/cuda_driver.h"
+
+/* An fd (O_CLOEXEC, the caller's) of the device's node, opened anew; -1 where it cannot be told
+ * which that is: the kernel module's own folder of GPUs is not to be seen, and this process has no
+ * node open, or several. */
+int cuda_node_open(const struct cuda_driver *driver, CUdevice device);
 
 #endif

@@ -43,6 +43,48 @@ static int load_modules(struct cuda_queue *queue, int for_tests)
     return queue->modules ? 0 : -ENOENT;
 }
 
+/* ---- local memory ---- */
+
+/* The most bytes that a thread of a kernel of the module needs beside its registers. */
+static int most_local_bytes(const struct cuda_queue *queue, CUmodule module, int *most)
+{
+    const struct cuda_driver *driver = driver_of(queue);
+    CUfunction functions[CUDA_QUEUE_FUNCTIONS];
+    unsigned count = 0;
+    CUresult code = driver->cuModuleGetFunctionCount(&count, module);
+    count = count < CUDA_QUEUE_FUNCTIONS ? count : CUDA_QUEUE_FUNCTIONS;
+    if (code == CUDA_SUCCESS && count > 0)
+        code = driver->cuModuleEnumerateFunctions(functions, count, module);
+    for (unsigned i = 0; i < count && code == CUDA_SUCCESS; i++) {
+        int bytes = 0;
+        code = driver->cuFuncGetAttribute(&bytes, CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES, functions[i]);
+        *most = bytes > *most ? bytes : *most;
+    }
+    return cuda_fault_check(queue->fault, code, "the attributes of a module's kernels");
+}
+
+/*
+ * A context has one piece of local memory, for as many threads as its device can hold. A launch
+ * that needs more a thread than any before it makes the driver wait for the device and allocate it
+ * anew: hundreds of megabytes, which may not be there. So that is done here and in no proof.
+ */
+static int reserve_local_memory(const struct cuda_queue *queue)
+{
+    const struct cuda_driver *driver = driver_of(queue);
+    size_t has = 0;
+    int most = 0, error = 0;
+    for (unsigned i = 0; i < queue->modules && !error; i++)
+        error = most_local_bytes(queue, queue->module[i], &most);
+    if (error)
+        return error;
+    CUresult code = driver->cuCtxGetLimit(&has, CU_LIMIT_STACK_SIZE);
+    if (code == CUDA_SUCCESS && (size_t)most > has)
+        code = driver->cuCtxSetLimit(CU_LIMIT_STACK_SIZE, (size_t)most);
+    if (code == CUDA_ERROR_UNSUPPORTED_LIMIT) /* the launches see to it then */
+        return 0;
+    return cuda_fault_check(queue->fault, code, "cuCtxSetLimit");
+}
+
 /* ---- functions ---- */
 
 /* In the modules from `first` on. */
@@ -140,6 +182,8 @@ int cuda_queue_open(struct cuda_queue *queue, const struct cuda_fault *fault, CU
     queue->queue.shared_bytes_most =
         attribute(queue, device, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
     int error = load_modules(queue, 0);
+    if (!error)
+        error = reserve_local_memory(queue);
     if (error)
         cuda_queue_close(queue);
     return error;

@@ -1,7 +1,8 @@
 /*
  * A gpu_queue (kernels/gpu_queue.h) over a stream of a GPU, for one curve: its modules are loaded
- * whole when it is opened, so that no proof waits for code. Module `field`, which no proof uses, is
- * loaded when a kernel of it is launched.
+ * whole when it is opened, and local memory reserved for the greediest of their kernels, so that no
+ * proof waits for code or allocates. Module `field`, which no proof uses, is loaded when a kernel
+ * of it is launched.
  *
  * Called by the CUDA device, from the prover's thread. A SIGKILL leaves nothing.
  */

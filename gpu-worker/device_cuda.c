@@ -95,6 +95,8 @@ static int make_key(struct cuda_device *cuda, const struct curve *curve, const s
     key->image = image;
     int error = fill_key(cuda, key, parcel);
     if (error) {
+        if (key->block.at)
+            cuda_key_drain(cuda, key);
         cuda_block_free(&cuda->memory, &key->block);
         free(key);
         return error;
@@ -134,7 +136,7 @@ static int cuda_key_export(struct device *device, struct device_key *key, struct
     snprintf(out->device, sizeof(out->device), "%s", cuda->facts.uuid);
     int error = cuda_block_export(&cuda->memory, &key->block, &out->memory_fd);
     if (!error)
-        out->node_fd = cuda_node_open();
+        out->node_fd = cuda_node_open(&cuda->driver, cuda->facts.device);
     return error;
 }
 

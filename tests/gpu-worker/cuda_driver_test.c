@@ -9,7 +9,10 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <dirent.h>
 #include <dlfcn.h>
+#include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -141,6 +144,61 @@ static void test_open(void **state)
     unsetenv("PAWL_SOFTCUDA");
 }
 
+/* The signals that a thread of this process blocks, a bit each from SIGHUP on. */
+static uint64_t blocked_by(const char *thread)
+{
+    char path[64], line[256];
+    uint64_t blocked = 0;
+
+    snprintf(path, sizeof(path), "/proc/self/task/%.20s/status", thread);
+    FILE *file = fopen(path, "r");
+    while (file && fgets(line, sizeof(line), file))
+        sscanf(line, "SigBlk: %" SCNx64, &blocked);
+    if (file)
+        fclose(file);
+    return blocked;
+}
+
+/* Where a thread of the driver's let one through, it would end a worker that means to leave. */
+static void test_threads_of_the_driver_take_no_signals(void **state)
+{
+    const uint64_t ends = 1u << (SIGTERM - 1) | 1u << (SIGINT - 1);
+    struct cuda_driver driver;
+    const char *why;
+    unsigned others = 0;
+
+    (void)state;
+    assert_int_equal(cuda_driver_open_library(&driver, soft_library(), &why), 0);
+    DIR *folder = opendir("/proc/self/task");
+    assert_non_null(folder);
+    for (struct dirent *entry; (entry = readdir(folder));) {
+        if (!atoi(entry->d_name))
+            continue;
+        if (atoi(entry->d_name) == getpid()) {
+            assert_int_equal(blocked_by(entry->d_name) & ends, 0);
+            continue;
+        }
+        assert_int_equal(blocked_by(entry->d_name) & ends, ends);
+        others++;
+    }
+    closedir(folder);
+    assert_true(others > 0);
+    cuda_driver_close(&driver);
+}
+
+/* Whatever the environment says: images of containers say LAZY. */
+static void test_kernels_are_loaded_with_their_module(void **state)
+{
+    struct cuda_driver driver;
+    const char *why;
+
+    (void)state;
+    setenv("CUDA_MODULE_LOADING", "LAZY", 1);
+    assert_int_equal(cuda_driver_open_library(&driver, soft_library(), &why), 0);
+    assert_string_equal(getenv("CUDA_MODULE_LOADING"), "EAGER");
+    cuda_driver_close(&driver);
+}
+
 static void test_uuid(void **state)
 {
     const struct cuda_uuid uuid = {{0x8c, 0x0f, 0x0a, 0x4e, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 255}};
@@ -242,11 +300,18 @@ static void test_numbers_are_the_toolkits(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_no_library),   cmocka_unit_test(test_library_that_is_no_driver),
-        cmocka_unit_test(test_stub),         cmocka_unit_test(test_old_driver),
-        cmocka_unit_test(test_no_device),    cmocka_unit_test(test_driver_that_does_not_start),
-        cmocka_unit_test(test_open),         cmocka_unit_test(test_uuid),
-        cmocka_unit_test(test_open_by_name), cmocka_unit_test(test_numbers_are_the_toolkits),
+        cmocka_unit_test(test_no_library),
+        cmocka_unit_test(test_library_that_is_no_driver),
+        cmocka_unit_test(test_stub),
+        cmocka_unit_test(test_old_driver),
+        cmocka_unit_test(test_no_device),
+        cmocka_unit_test(test_driver_that_does_not_start),
+        cmocka_unit_test(test_open),
+        cmocka_unit_test(test_uuid),
+        cmocka_unit_test(test_threads_of_the_driver_take_no_signals),
+        cmocka_unit_test(test_kernels_are_loaded_with_their_module),
+        cmocka_unit_test(test_open_by_name),
+        cmocka_unit_test(test_numbers_are_the_toolkits),
     };
     if (argc == 2 && !strcmp(argv[1], "--open-by-name"))
         return open_by_name();

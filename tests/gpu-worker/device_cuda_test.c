@@ -224,6 +224,57 @@ static void test_no_memory_at_an_allocation(void **state)
     assert_int_equal(prove_where("oom=3+"), 3);
 }
 
+/* Kernels of this curve's G2 need more local memory than a context has: the first allocation of
+ * its first key, and none of a proof's. */
+static void test_local_memory_is_there_before_a_proof(void **state)
+{
+    (void)state;
+    folder_now = "tests/fixtures/bls12381/mul2";
+    assert_int_equal(prove_where("oom=1"), 1);
+    assert_int_equal(prove_where("oom=3+"), 1);
+    assert_int_equal(prove_where("oom=4+"), 3);
+}
+
+/* numbers[0]: bits for 1 the key was not loaded, 2 the proof failed, 4 neither. */
+static void load_and_prove_again(void)
+{
+    struct rig rig;
+    struct device_key *key;
+    struct proof_sums sums;
+    struct rig_watch never = rig_watch_of(-1);
+    rig_open(&rig, mul2);
+    struct device *gpu = rig_device("cuda:0");
+    int error = gpu->operations->key_load(gpu, rig.curve, &rig.circuit.image, &key);
+    if (error) {
+        assert(error == -ENOMEM);
+        rig_shared->numbers[0] = 1;
+        key = rig_load(gpu, &rig);
+    }
+    error = rig_prove(gpu, key, &rig, &never, &sums);
+    assert(error == 0 || error == -ENOMEM);
+    rig_shared->numbers[0] |= error ? 2 : 0;
+    if (rig_shared->numbers[0])
+        rig_must_prove(gpu, key, &rig);
+    else
+        rig_shared->numbers[0] = 4;
+    gpu->operations->key_drop(gpu, key);
+    gpu->operations->close(gpu);
+}
+
+/* Nothing of what was put in before it is still under way when memory is let go of. */
+static void test_a_launch_without_memory_leaves_all_usable(void **state)
+{
+    (void)state;
+    char softcuda[32];
+    int seen = 0;
+    for (unsigned launch = 1; !(seen & 4); launch += 1 + launch / 2) {
+        snprintf(softcuda, sizeof(softcuda), "fault=2@%u", launch);
+        assert_ended_well(rig_child(softcuda, load_and_prove_again));
+        seen |= rig_shared->numbers[0];
+    }
+    assert_int_equal(seen, 1 | 2 | 4);
+}
+
 static int prove_in_memory_of(size_t bytes)
 {
     char softcuda[64];
@@ -494,6 +545,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_cancel_at_every_question),
         cmocka_unit_test(test_the_next_witness_goes_ahead),
         cmocka_unit_test(test_no_memory_at_an_allocation),
+        cmocka_unit_test(test_local_memory_is_there_before_a_proof),
+        cmocka_unit_test(test_a_launch_without_memory_leaves_all_usable),
         cmocka_unit_test(test_less_memory_gives_a_smaller_plan),
         cmocka_unit_test(test_keys_take_turns_in_little_memory),
         cmocka_unit_test(test_a_key_outlives_its_process),

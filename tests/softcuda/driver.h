@@ -25,10 +25,13 @@ CUDA_DRIVER_CALLS(SOFT_DECLARE)
 #undef SOFT_DECLARE
 
 enum { SOFT_DEVICES_MOST = 16 };
-#define SOFT_GRANULARITY ((size_t)2 << 20) /* of cuMemCreate */
-#define SOFT_SHARED_BYTES (48 << 10)       /* of a block, where nobody asks for more */
-#define SOFT_SHARED_OPTIN_BYTES (227 << 10)
+#define SOFT_GRANULARITY ((size_t)2 << 20)    /* of cuMemCreate */
+#define SOFT_SHARED_BYTES (48 << 10)          /* of a block, where nobody asks for more */
 #define SOFT_CONTEXT_BYTES ((size_t)16 << 20) /* what a context takes of a device's memory */
+/* Of a thread, in what a context takes. A GPU's has 1024; PTX shows more than ptxas leaves of it.
+ */
+#define SOFT_LOCAL_BYTES ((size_t)1536)
+#define SOFT_THREADS 8192 /* that the device can hold at a time */
 
 /* PAWL_SOFTCUDA: what kind of machine this is, and what goes wrong. README.md explains the words.
  */
@@ -61,6 +64,7 @@ struct soft_state {
     CUresult sticky; /* a kernel's fault: what every call answers from then on */
     unsigned visible[SOFT_DEVICES_MOST], visible_count; /* after CUDA_VISIBLE_DEVICES */
     unsigned contexts[SOFT_DEVICES_MOST];               /* how often each is retained */
+    size_t local_bytes[SOFT_DEVICES_MOST];              /* a thread's local memory */
     struct soft_counts counts;
 };
 extern struct soft_state soft;
@@ -74,6 +78,11 @@ CUresult soft_begin(void);
 CUresult soft_begin_in_context(void);
 CUresult soft_begin_device(CUdevice device); /* a device that there is; no context */
 CUresult soft_end(CUresult code);
+
+/* Local memory of the current context: as much a thread, from now on. Counts as an allocation. */
+CUresult soft_local_grow(size_t bytes);
+
+int soft_shared_optin_bytes(void); /* of a block, for who asks; by the capability */
 
 /* The device whose context is current in this thread, or -1. */
 int soft_current_device(void);

@@ -15,7 +15,7 @@
 struct copy_op {
     struct soft_op op;
     CUdeviceptr device;
-    unsigned char *device_host; /* where that lies */
+    unsigned char *device_host; /* where that lies, when its turn has come */
     unsigned char *host, *owned;
     size_t bytes;
     unsigned char value;
@@ -40,10 +40,23 @@ static void flip_bit(struct copy_op *copy)
     copy->host[bit / 8] ^= (unsigned char)(1u << bit % 8);
 }
 
+/* It may have been unmapped meanwhile; not while this runs. */
+static bool find_device_memory(struct copy_op *copy)
+{
+    pthread_mutex_lock(&soft.lock);
+    copy->device_host = soft_memory_resolve(copy->device, copy->bytes, !copy->out);
+    pthread_mutex_unlock(&soft.lock);
+    return copy->device_host != NULL;
+}
+
 static CUresult run_copy(struct soft_op *op)
 {
     struct copy_op *copy = (struct copy_op *)op;
 
+    if (!find_device_memory(copy)) {
+        op->why = strdup("a copy, or a filling, of memory that is mapped no longer");
+        return CUDA_ERROR_ILLEGAL_ADDRESS;
+    }
     if (!copy->owned && !copy->fill)
         be_late(copy);
     if (copy->fill)
@@ -81,7 +94,7 @@ static CUresult put_copy(const struct copy_op *wish, CUstream handle)
 {
     enum soft_host_kind kind =
         wish->fill ? SOFT_HOST_PINNED : soft_host_kind(wish->host, wish->bytes);
-    unsigned char *at = soft_memory_resolve(wish->device, wish->bytes, !wish->out);
+    bool is_there = soft_memory_resolve(wish->device, wish->bytes, !wish->out) != NULL;
     CUstream stream = soft_stream_find(handle);
     struct copy_op *copy;
 
@@ -89,13 +102,12 @@ static CUresult put_copy(const struct copy_op *wish, CUstream handle)
         return CUDA_ERROR_INVALID_HANDLE;
     if (!wish->bytes)
         return CUDA_SUCCESS;
-    if (!at || kind == SOFT_HOST_MIXED)
+    if (!is_there || kind == SOFT_HOST_MIXED)
         return CUDA_ERROR_INVALID_VALUE;
     copy = malloc(sizeof(*copy));
     if (!copy)
         return CUDA_ERROR_OUT_OF_MEMORY;
     *copy = *wish;
-    copy->device_host = at;
     copy->flip = copy->out && soft_fault_copy_out();
     copy->op = (struct soft_op){.run = run_copy, .end = end_copy};
     if (kind == SOFT_HOST_PAGEABLE && !copy->out && take_source(copy)) {

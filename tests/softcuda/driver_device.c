@@ -162,8 +162,6 @@ struct attribute {
 static const struct attribute attributes[] = {
     {CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK, 1024},
     {CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK, SOFT_SHARED_BYTES},
-    {CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, SOFT_SHARED_OPTIN_BYTES},
-    {CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR, SOFT_SHARED_OPTIN_BYTES + 1024},
     {CU_DEVICE_ATTRIBUTE_WARP_SIZE, 32},
     {CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_BLOCK, 65536},
     {CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR, 65536},
@@ -193,11 +191,32 @@ static int constant_attribute(int number)
     return -1;
 }
 
+/* From the table of compute capabilities in NVIDIA's programming guide. */
+int soft_shared_optin_bytes(void)
+{
+    switch (soft.options.capability) {
+    case 86:
+    case 89:
+    case 120:
+    case 121:
+        return 99 << 10;
+    case 80:
+    case 87:
+        return 163 << 10;
+    default:
+        return 227 << 10;
+    }
+}
+
 static int attribute_of(int number, CUdevice device)
 {
     const struct soft_options *o = &soft.options;
 
     switch (number) {
+    case CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN:
+        return soft_shared_optin_bytes();
+    case CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR:
+        return soft_shared_optin_bytes() + 1024;
     case CU_DEVICE_ATTRIBUTE_PCI_BUS_ID:
         return (int)soft.visible[device];
     case CU_DEVICE_ATTRIBUTE_READ_ONLY_HOST_REGISTER_SUPPORTED:

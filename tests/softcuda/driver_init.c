@@ -39,6 +39,29 @@ static bool has_context(void)
     return false;
 }
 
+static void *idle(void *arg)
+{
+    for (;;)
+        pause();
+    return arg;
+}
+
+/* A thread of the driver's own, with the signals that its caller lets through: nobody promises that
+ * it blocks any. */
+static int start_thread(void)
+{
+    static bool is_there;
+    pthread_t thread;
+
+    if (is_there)
+        return 0;
+    if (pthread_create(&thread, NULL, idle, NULL))
+        return -1;
+    pthread_detach(thread);
+    is_there = true;
+    return 0;
+}
+
 /* Again, where no context lives: a test may set the variable anew and open the driver again. */
 static CUresult start(void)
 {
@@ -55,6 +78,8 @@ static CUresult start(void)
     soft_devices_choose();
     if (options.init)
         return options.init;
+    if (start_thread())
+        return CUDA_ERROR_OPERATING_SYSTEM;
     return soft.visible_count ? CUDA_SUCCESS : CUDA_ERROR_NO_DEVICE;
 }
 

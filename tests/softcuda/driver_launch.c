@@ -117,11 +117,17 @@ static CUresult check(const struct CUfunc_st *function, const struct ptx_launch 
     return CUDA_SUCCESS;
 }
 
+/* Out of memory is the one error that a launch itself answers with, and that passes. */
 static CUresult put_launch(const struct CUfunc_st *function, const struct ptx_launch *wish,
                            CUstream stream)
 {
-    struct launch_op *launch = calloc(1, sizeof(*launch) + wish->param_bytes);
+    bool hang;
+    CUresult injected = soft_fault_launch(&hang);
+    CUresult code = soft_local_grow(function->limits.local_bytes);
 
+    if (code || injected == CUDA_ERROR_OUT_OF_MEMORY)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    struct launch_op *launch = calloc(1, sizeof(*launch) + wish->param_bytes);
     if (!launch)
         return CUDA_ERROR_OUT_OF_MEMORY;
     launch->op.run = run_launch;
@@ -129,7 +135,8 @@ static CUresult put_launch(const struct CUfunc_st *function, const struct ptx_la
     launch->kernel = function->kernel;
     launch->launch = *wish;
     launch->device = soft_current_device();
-    launch->injected = soft_fault_launch(&launch->hang);
+    launch->injected = injected;
+    launch->hang = hang;
     launch->seed = soft.options.seed + soft.counts.launches;
     if (wish->param_bytes)
         memcpy(launch->params, wish->params, wish->param_bytes);

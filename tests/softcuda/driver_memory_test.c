@@ -300,6 +300,24 @@ static void mapped_memory(void)
     require(before == after);
 }
 
+/* Unmapped under a kernel that runs: it ends well, what is queued behind it does not. */
+static void unmap_too_early(void)
+{
+    CUmemGenericAllocationHandle memory;
+    CUstream stream;
+
+    open_context();
+    CUfunction function = rig_load();
+    require_ok(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    require_ok(cuMemCreate(&memory, HALF, &properties, 0));
+    CUdeviceptr at = map_memory(memory, HALF), words = rig_words(4);
+    struct rig_add add = {words, words, 4, 1};
+    require_ok(rig_launch(function, add, stream));
+    require_ok(cuMemsetD8Async(at, 1, HALF, stream));
+    require_ok(cuMemUnmap(at, HALF));
+    require_code(CUDA_ERROR_ILLEGAL_ADDRESS, cuStreamSynchronize(stream));
+}
+
 static void store_to_read_only(void)
 {
     CUmemGenericAllocationHandle memory;
@@ -329,6 +347,7 @@ static void test_mapped_memory(void **state)
 {
     (void)state;
     scenario_run("", mapped_memory);
+    scenario_run("slow=50", unmap_too_early);
     scenario_run("", store_to_read_only);
     scenario_run("novmm", no_mapped_memory);
 }

@@ -41,8 +41,9 @@ static bool runs_here(const struct fatbin_entry *entry)
 {
     uint32_t mine = (uint32_t)soft.options.capability;
 
-    if (entry->kind == FATBIN_ELF)
-        return entry->architecture / 10 == mine / 10 && entry->architecture <= mine;
+    if (entry->kind == FATBIN_ELF) /* 87 is embedded: no code goes from others to it, or back */
+        return entry->architecture / 10 == mine / 10 && entry->architecture <= mine &&
+               (entry->architecture == 87) == (mine == 87);
     return entry->kind == FATBIN_PTX && entry->architecture <= mine;
 }
 
@@ -157,10 +158,8 @@ CUresult cuModuleUnload(CUmodule module)
     return soft_end(CUDA_SUCCESS);
 }
 
-static CUresult get_function(CUfunction *out, CUmodule module, const char *name)
+static CUresult get_function(CUfunction *out, CUmodule module, const struct ptx_kernel *kernel)
 {
-    const struct ptx_kernel *kernel = ptx_kernel_find(module->ptx, name);
-
     if (!kernel)
         return CUDA_ERROR_NOT_FOUND;
     CUfunction function = calloc(1, sizeof(*function));
@@ -174,6 +173,31 @@ static CUresult get_function(CUfunction *out, CUmodule module, const char *name)
     return CUDA_SUCCESS;
 }
 
+CUresult cuModuleGetFunctionCount(unsigned *count, CUmodule module)
+{
+    CUresult code = soft_begin_in_context();
+
+    if (code)
+        return code;
+    if (!count || !find_module(module))
+        return soft_end(count ? CUDA_ERROR_INVALID_HANDLE : CUDA_ERROR_INVALID_VALUE);
+    *count = ptx_kernel_count(module->ptx);
+    return soft_end(CUDA_SUCCESS);
+}
+
+CUresult cuModuleEnumerateFunctions(CUfunction *functions, unsigned count, CUmodule module)
+{
+    CUresult code = soft_begin_in_context();
+
+    if (code)
+        return code;
+    if (!functions || !count || !find_module(module))
+        return soft_end(functions ? CUDA_ERROR_INVALID_HANDLE : CUDA_ERROR_INVALID_VALUE);
+    for (unsigned i = 0; i < count && i < ptx_kernel_count(module->ptx) && !code; i++)
+        code = get_function(&functions[i], module, ptx_kernel_at(module->ptx, i));
+    return soft_end(code);
+}
+
 CUresult cuModuleGetFunction(CUfunction *function, CUmodule module, const char *name)
 {
     CUresult code = soft_begin_in_context();
@@ -182,7 +206,7 @@ CUresult cuModuleGetFunction(CUfunction *function, CUmodule module, const char *
         return code;
     if (!function || !name || !find_module(module))
         return soft_end(module ? CUDA_ERROR_INVALID_VALUE : CUDA_ERROR_INVALID_HANDLE);
-    return soft_end(get_function(function, module, name));
+    return soft_end(get_function(function, module, ptx_kernel_find(module->ptx, name)));
 }
 
 static CUresult get_attribute(int *value, int attribute, CUfunction function)
@@ -242,7 +266,7 @@ CUresult cuFuncSetAttribute(CUfunction function, int attribute, int value)
     if (code)
         return code;
     if (attribute != CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES || value < 0 ||
-        (uint32_t)value + function->limits.shared_bytes > SOFT_SHARED_OPTIN_BYTES)
+        (int64_t)value + function->limits.shared_bytes > soft_shared_optin_bytes())
         return soft_end(CUDA_ERROR_INVALID_VALUE);
     function->shared_most = (uint32_t)value;
     return soft_end(CUDA_SUCCESS);

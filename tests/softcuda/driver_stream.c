@@ -16,20 +16,24 @@ struct CUstream_st {
     STAILQ_HEAD(, soft_op) queue;
     uint64_t put, ended;
     unsigned flags;
+    bool running; /* the first of the queue, without the lock */
     bool closing; /* no handle any more; the thread frees it once the queue is empty */
 };
 
 static LIST_HEAD(, CUstream_st) streams = LIST_HEAD_INITIALIZER(streams);
 static CUstream default_stream;
+static unsigned holds; /* while there is one, nothing begins to run */
 
 static void run_first(CUstream stream, struct soft_op *op)
 {
     CUresult code = CUDA_SUCCESS;
 
     if (op->run && !soft.sticky) {
+        stream->running = true;
         pthread_mutex_unlock(&soft.lock);
         code = op->run(op);
         pthread_mutex_lock(&soft.lock);
+        stream->running = false;
     }
     if (code)
         soft_fault_set_sticky(code, op->why ? op->why : "injected");
@@ -47,7 +51,7 @@ static void *run_stream(void *arg)
 
     pthread_mutex_lock(&soft.lock);
     while ((op = STAILQ_FIRST(&stream->queue)) || !stream->closing) {
-        if (op && (!op->ready || soft.sticky || op->ready(op)))
+        if (op && !holds && (!op->ready || soft.sticky || op->ready(op)))
             run_first(stream, op);
         else
             pthread_cond_wait(&soft.changed, &soft.lock);
@@ -133,6 +137,29 @@ static void wait_while_busy(bool all)
 void soft_streams_drain(void)
 {
     wait_while_busy(true);
+}
+
+static bool is_any_running(void)
+{
+    CUstream stream;
+
+    LIST_FOREACH(stream, &streams, link)
+    if (stream->running)
+        return true;
+    return false;
+}
+
+void soft_streams_hold(void)
+{
+    holds++;
+    while (is_any_running())
+        pthread_cond_wait(&soft.changed, &soft.lock);
+}
+
+void soft_streams_go(void)
+{
+    holds--;
+    pthread_cond_broadcast(&soft.changed);
 }
 
 void soft_stream_put(CUstream stream, struct soft_op *op)

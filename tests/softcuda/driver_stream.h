@@ -28,5 +28,8 @@ void soft_stream_put(CUstream stream, struct soft_op *op);
 
 void soft_stream_wait(CUstream stream); /* for all that is in it now */
 void soft_streams_drain(void);          /* for all that is in any */
+/* Waits for what runs; what is queued behind it runs once somebody lets it go. */
+void soft_streams_hold(void);
+void soft_streams_go(void);
 
 #endif

@@ -214,6 +214,7 @@ static void modules(void)
     unsigned char fatbin[48];
     CUmodule module;
     CUfunction function;
+    unsigned count;
     int value;
 
     open_context();
@@ -229,6 +230,11 @@ static void modules(void)
     require_ok(cuModuleGetFunction(&function, module, "add_to_each"));
     require_ok(cuFuncGetAttribute(&value, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, function));
     require(value == 1024);
+    require_ok(cuModuleGetFunctionCount(&count, module));
+    require(count == 1);
+    require_ok(cuModuleEnumerateFunctions(&function, count, module));
+    require_ok(cuFuncGetAttribute(&value, CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES, function));
+    require(value == 0);
     require_ok(cuModuleUnload(module));
     require_code(CUDA_ERROR_INVALID_HANDLE, cuModuleUnload(module));
     require_code(CUDA_ERROR_INVALID_HANDLE,
@@ -280,6 +286,57 @@ static void test_launches(void **state)
 {
     (void)state;
     scenario_run("", launches);
+}
+
+static const char greedy_ptx[] = ".version 9.0\n"
+                                 ".target sm_90\n"
+                                 ".address_size 64\n"
+                                 ".visible .entry greedy()\n"
+                                 "{\n"
+                                 ".local .align 8 .b8 much[2048];\n"
+                                 "ret;\n"
+                                 "}\n";
+
+static size_t free_bytes(void)
+{
+    size_t bytes, total;
+
+    require_ok(cuMemGetInfo_v2(&bytes, &total));
+    return bytes;
+}
+
+/* Allocated at the first launch that needs more than there is, or when it is asked for. */
+static void local_memory(void)
+{
+    CUmodule module;
+    CUfunction greedy;
+    size_t limit, before;
+
+    open_context();
+    require_ok(cuModuleLoadData(&module, greedy_ptx));
+    require_ok(cuModuleGetFunction(&greedy, module, "greedy"));
+    require_code(CUDA_ERROR_UNSUPPORTED_LIMIT, cuCtxGetLimit(&limit, 1));
+    require_code(CUDA_ERROR_UNSUPPORTED_LIMIT, cuCtxSetLimit(1, 1));
+    require_ok(cuCtxGetLimit(&limit, CU_LIMIT_STACK_SIZE));
+    require(limit == SOFT_LOCAL_BYTES);
+    before = free_bytes();
+    require_code(CUDA_ERROR_OUT_OF_MEMORY,
+                 cuLaunchKernel(greedy, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL));
+    require(free_bytes() == before);
+    require_ok(cuLaunchKernel(greedy, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL));
+    require(before - free_bytes() == SOFT_THREADS * (2048 - SOFT_LOCAL_BYTES));
+    require_ok(cuCtxSetLimit(CU_LIMIT_STACK_SIZE, 4096));
+    require(before - free_bytes() == SOFT_THREADS * (4096 - SOFT_LOCAL_BYTES));
+    require_code(CUDA_ERROR_OUT_OF_MEMORY, cuCtxSetLimit(CU_LIMIT_STACK_SIZE, (size_t)1 << 20));
+    require_ok(cuDevicePrimaryCtxRelease_v2(0));
+    open_context();
+    require(free_bytes() == before);
+}
+
+static void test_local_memory(void **state)
+{
+    (void)state;
+    scenario_run("oom=1", local_memory);
 }
 
 /* After a kernel's fault every call answers with it, whatever it is about. */
@@ -387,6 +444,21 @@ static void second_launch_faults(void)
     require_sticky(CUDA_ERROR_LAUNCH_FAILED);
 }
 
+/* What the launch itself answers; it does not run, and the next one does. */
+static void second_launch_has_no_memory(void)
+{
+    open_context();
+    CUfunction function = rig_load();
+    struct rig_add add = {0, 0, 10, 1};
+    add.in = add.out = rig_words(10);
+
+    require_ok(rig_launch(function, add, NULL));
+    require_code(CUDA_ERROR_OUT_OF_MEMORY, rig_launch(function, add, NULL));
+    require(rig_word(add.out, 0) == 1);
+    require_ok(rig_launch(function, add, NULL));
+    require(rig_word(add.out, 0) == 2);
+}
+
 static void first_launch_hangs(void)
 {
     CUstream stream;
@@ -423,6 +495,7 @@ static void test_injections(void **state)
     scenario_run("oom=2", second_allocation_fails);
     scenario_run("oom=2+", all_from_the_second_fail);
     scenario_run("fault=719@2", second_launch_faults);
+    scenario_run("fault=2@2", second_launch_has_no_memory);
     scenario_run("hang@1", first_launch_hangs);
     scenario_run("flip@2", second_copy_flips);
 }
@@ -485,6 +558,7 @@ int main(void)
         cmocka_unit_test(test_fork),
         cmocka_unit_test(test_modules),
         cmocka_unit_test(test_launches),
+        cmocka_unit_test(test_local_memory),
         cmocka_unit_test(test_kernels_faults_are_sticky),
         cmocka_unit_test(test_injections),
         cmocka_unit_test(test_once_is_once_over_all_processes),

@@ -263,23 +263,32 @@ CUresult cuMemMap(CUdeviceptr at, size_t bytes, size_t offset, CUmemGenericAlloc
     return soft_end(map(at, bytes, memory));
 }
 
-/* Whole mappings only. Waits for what runs, which may be using it. */
+/* Whole mappings only. */
+static CUresult unmap(CUdeviceptr at, size_t bytes)
+{
+    struct soft_piece *piece = soft_memory_find(at);
+
+    if (!piece || !piece->backing || piece->range.base != at || piece->range.bytes != bytes)
+        return CUDA_ERROR_INVALID_VALUE;
+    struct soft_memory *memory = piece->backing;
+    soft_memory_remove(piece);
+    free(piece);
+    memory->mappings--;
+    drop_if_unused(memory);
+    return CUDA_SUCCESS;
+}
+
+/* Nobody promises that it waits for what is queued: that finds the memory gone. */
 CUresult cuMemUnmap(CUdeviceptr at, size_t bytes)
 {
     CUresult code = begin();
 
     if (code)
         return code;
-    soft_streams_drain();
-    struct soft_piece *piece = soft_memory_find(at);
-    if (!piece || !piece->backing || piece->range.base != at || piece->range.bytes != bytes)
-        return soft_end(CUDA_ERROR_INVALID_VALUE);
-    struct soft_memory *memory = piece->backing;
-    soft_memory_remove(piece);
-    free(piece);
-    memory->mappings--;
-    drop_if_unused(memory);
-    return soft_end(CUDA_SUCCESS);
+    soft_streams_hold();
+    code = unmap(at, bytes);
+    soft_streams_go();
+    return soft_end(code);
 }
 
 static bool is_access(const struct cuda_memory_access *access, size_t count)

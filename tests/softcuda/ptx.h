@@ -35,6 +35,8 @@ struct ptx_kernel_limits {
     uint32_t threads_most; /* of a block: .maxntid, else 1024 */
 };
 const struct ptx_kernel *ptx_kernel_find(const struct ptx_module *module, const char *name);
+uint32_t ptx_kernel_count(const struct ptx_module *module);
+const struct ptx_kernel *ptx_kernel_at(const struct ptx_module *module, uint32_t number);
 struct ptx_kernel_limits ptx_kernel_limits(const struct ptx_kernel *kernel);
 
 /* One piece of global memory, and where it lies. */

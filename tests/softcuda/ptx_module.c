@@ -77,6 +77,16 @@ const struct ptx_kernel *ptx_kernel_find(const struct ptx_module *module, const 
     return NULL;
 }
 
+uint32_t ptx_kernel_count(const struct ptx_module *module)
+{
+    return module->kernels;
+}
+
+const struct ptx_kernel *ptx_kernel_at(const struct ptx_module *module, uint32_t number)
+{
+    return number < module->kernels ? &module->kernel[number] : NULL;
+}
+
 struct ptx_kernel_limits ptx_kernel_limits(const struct ptx_kernel *kernel)
 {
     const struct ptx_function *function = kernel->function;
