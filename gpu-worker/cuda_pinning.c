@@ -55,17 +55,23 @@ static void set_writable(const struct cuda_pinning *pinning, unsigned slab, int 
                   strerror(errno));
 }
 
-static CUresult register_slab(const struct cuda_pinning *pinning, unsigned slab)
+static CUresult call_register(const struct cuda_pinning *pinning, unsigned slab, unsigned flags)
 {
-    const struct cuda_pinning_target *target = &pinning->target;
-    unsigned flags = CU_MEMHOSTREGISTER_PORTABLE;
-    if (target->read_only)
-        return target->driver->cuMemHostRegister(slab_address(pinning, slab),
-                                                 pinning->slabs.slab[slab].bytes,
-                                                 flags | CU_MEMHOSTREGISTER_READ_ONLY);
+    return pinning->target.driver->cuMemHostRegister(slab_address(pinning, slab),
+                                                     pinning->slabs.slab[slab].bytes,
+                                                     CU_MEMHOSTREGISTER_PORTABLE | flags);
+}
+
+/* A device that says it registers read-only mappings may yet refuse these: the other way is tried
+ * then, and only that from then on. */
+static CUresult register_slab(struct cuda_pinning *pinning, unsigned slab)
+{
+    struct cuda_pinning_target *target = &pinning->target;
+    if (target->read_only && call_register(pinning, slab, CU_MEMHOSTREGISTER_READ_ONLY) == 0)
+        return CUDA_SUCCESS;
+    target->read_only = 0;
     set_writable(pinning, slab, 1);
-    CUresult code = target->driver->cuMemHostRegister(slab_address(pinning, slab),
-                                                      pinning->slabs.slab[slab].bytes, flags);
+    CUresult code = call_register(pinning, slab, 0);
     set_writable(pinning, slab, 0);
     return code;
 }

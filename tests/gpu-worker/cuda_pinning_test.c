@@ -266,6 +266,24 @@ static void test_read_only_registration(void **state)
     rig_close(&rig);
 }
 
+/* Where the device says that it takes them and does not: as where it does not say so. */
+static void test_read_only_registration_that_is_refused(void **state)
+{
+    (void)state;
+    struct rig rig;
+    rig_open(&rig, 1);
+    fake.no_read_only = 1;
+    assert_int_equal(cuda_pinning_attach(rig.pinning, &rig.slabs), 0);
+    wait_registrations(SLABS, &rig);
+    for (unsigned i = 0; i < SLABS; i++) {
+        assert_true(fake.registered[i].writable);
+        assert_int_equal(fake.registered[i].flags, CU_MEMHOSTREGISTER_PORTABLE);
+        assert_false(fake_is_writable((uintptr_t)slab_at(&rig, i)));
+    }
+    assert_int_equal(atomic_load(&rig.seat.pinned), PINNING_DIRECT);
+    rig_close(&rig);
+}
+
 /* ---- where it cannot be done ---- */
 
 static void test_the_ring_carries_what_is_not_registered(void **state)
@@ -440,6 +458,7 @@ int main(void)
         cmocka_unit_test(test_an_upload_waits_for_just_its_slab),
         cmocka_unit_test(test_slabs_are_read_only_afterwards),
         cmocka_unit_test(test_read_only_registration),
+        cmocka_unit_test(test_read_only_registration_that_is_refused),
         cmocka_unit_test(test_the_ring_carries_what_is_not_registered),
         cmocka_unit_test(test_a_failure_half_way),
         cmocka_unit_test(test_memory_that_is_no_slab_takes_the_ring),

@@ -60,6 +60,7 @@ static void test_sums_are_those_of_the_cpu_device(void **state)
     }
     folder_now = mul2;
     assert_ended_well(rig_child("novmm", prove_with_and_without_rows));
+    assert_ended_well(rig_child("noprotect", prove_with_and_without_rows));
 }
 
 static void prove_on_two_curves(void)
@@ -428,6 +429,7 @@ static void test_a_key_outlives_its_process(void **state)
     flip_a_bit = 0;
     assert_ended_well(rig_child("", import_the_key));
     assert_ended_well(rig_child("", import_the_key)); /* and that one */
+    assert_ended_well(rig_child("noprotect", import_the_key));
     char byte;
     flip_a_bit = 1;
     assert_int_equal(pread(received.fds[0], &byte, 1, 64), 1);

@@ -38,6 +38,7 @@ static struct {
     int registrations, unregistrations;
     int fail_from;       /* the n-th registration and those after it fail; 0: none */
     CUresult failure;    /* so */
+    int no_read_only;    /* READ_ONLY is refused */
     _Atomic int holding; /* registrations wait as long as this is set */
     _Atomic int waiting; /* so many do */
     struct fake_copy copy[FAKE_CALLS];
@@ -86,6 +87,8 @@ static inline CUresult fake_register(void *at, size_t bytes, unsigned flags)
     pthread_mutex_lock(&fake.lock);
     if (!range.writable && !(flags & CU_MEMHOSTREGISTER_READ_ONLY))
         code = CUDA_ERROR_INVALID_VALUE;
+    if (fake.no_read_only && flags & CU_MEMHOSTREGISTER_READ_ONLY)
+        code = CUDA_ERROR_NOT_SUPPORTED;
     if (fake.fail_from && fake.registrations + 1 >= fake.fail_from)
         code = fake.failure;
     if (code == CUDA_SUCCESS && fake.registrations < FAKE_CALLS)
@@ -204,7 +207,7 @@ static inline struct cuda_driver fake_driver(void)
 static inline void fake_reset(void)
 {
     memset(fake.registered, 0, sizeof(fake.registered));
-    fake.registrations = fake.unregistrations = fake.fail_from = 0;
+    fake.registrations = fake.unregistrations = fake.fail_from = fake.no_read_only = 0;
     fake.copies = fake.done = 0;
     fake.pinned_blocks = fake.pinned_total = fake.pinned_fails = 0;
     fake.events = fake.event_count = 0;

@@ -40,7 +40,7 @@ struct soft_options {
     int version, capability; /* 13000; 90 */
     CUresult init;           /* of cuInit */
     uint64_t memory_bytes;   /* of each device */
-    bool novmm, noregister, roregister, mps, prohibited, mig;
+    bool novmm, noprotect, noregister, roregister, mps, prohibited, mig;
     uint64_t oom_at, fault_at, hang_at, flip_at; /* 1: the first; 0: never */
     bool oom_on;                                 /* from that one on */
     CUresult fault_code;

@@ -97,9 +97,13 @@ static int set_flag(struct soft_options *options, const char *word)
         const char *word;
         bool *flag;
     } flags[] = {
-        {"novmm", &options->novmm},           {"noregister", &options->noregister},
-        {"roregister", &options->roregister}, {"mps", &options->mps},
-        {"prohibited", &options->prohibited}, {"mig", &options->mig},
+        {"novmm", &options->novmm},
+        {"noprotect", &options->noprotect},
+        {"noregister", &options->noregister},
+        {"roregister", &options->roregister},
+        {"mps", &options->mps},
+        {"prohibited", &options->prohibited},
+        {"mig", &options->mig},
     };
     for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++)
         if (!strcmp(word, flags[i].word)) {

@@ -323,6 +323,8 @@ CUresult cuMemSetAccess(CUdeviceptr at, size_t bytes, const struct cuda_memory_a
         return code;
     if (!bytes || !is_access(access, count) || !is_whole(at, bytes))
         return soft_end(CUDA_ERROR_INVALID_VALUE);
+    if (soft.options.noprotect && access->flags == CU_MEM_ACCESS_FLAGS_PROT_READ)
+        return soft_end(CUDA_ERROR_NOT_SUPPORTED);
     for (CUdeviceptr next = at; next < at + bytes;) {
         struct soft_piece *piece = soft_memory_find(next);
         piece->accessible = access->flags != CU_MEM_ACCESS_FLAGS_PROT_NONE;
