@@ -6,14 +6,19 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "gpu-worker/cuda_driver.h"
 #include "kernels/curves.h"
 #include "shm/program.h"
 #include "tests/gpu-worker/circuit.h"
 #include "tests/gpu/checks.h"
 #include "tests/gpu/slab.h"
 
+/* So much the driver may take in a proof for itself; local memory for a large GPU is more. */
+#define TAKEN_BYTES_MOST ((size_t)16 << 20)
+
 struct bout {
     const struct check_options *options;
+    const struct cuda_driver *driver;
     struct circuit circuit;
     const struct curve *curve;
     struct check_slab slab;
@@ -41,7 +46,14 @@ static int compute(struct device *device, struct device_key *key, const struct d
     return device->operations->prove(device, key, work, &check_watch, sums, &times);
 }
 
-/* 1 where the sums differ, or one device fails. */
+/* Of the GPU's memory: its context is current since the device was called. */
+static size_t free_bytes(const struct bout *bout)
+{
+    size_t bytes = 0, total_bytes;
+    return bout->driver->cuMemGetInfo(&bytes, &total_bytes) == CUDA_SUCCESS ? bytes : 0;
+}
+
+/* 1 where the sums differ, one device fails, or the GPU's memory became less by its proof. */
 static int compare_sums(struct bout *bout, const char *witness, int with_rows)
 {
     char path[512];
@@ -52,13 +64,16 @@ static int compare_sums(struct bout *bout, const char *witness, int with_rows)
     if (check_slab_fill(&bout->slab, &bout->circuit.image, path, with_rows))
         return 1;
     struct device_work work = check_slab_work(&bout->slab);
+    size_t before = free_bytes(bout);
     int error = compute(bout->gpu, bout->gpu_key, &work, &gpu);
+    size_t after = free_bytes(bout), taken = before > after ? before - after : 0;
     if (!error)
         error = compute(bout->cpu, bout->cpu_key, &work, &cpu);
-    int wrong = error || memcmp(&gpu, &cpu, sizeof(gpu)) != 0;
+    int wrong = error || memcmp(&gpu, &cpu, sizeof(gpu)) != 0 || taken > TAKEN_BYTES_MOST;
     printf("{\"check\":\"case\",\"folder\":\"%s\",\"witness\":\"%s\",\"rows\":\"%s\","
-           "\"wrong\":%s}\n",
-           bout->circuit.folder, witness, with_rows ? "host" : "device", wrong ? "true" : "false");
+           "\"taken_bytes\":%zu,\"wrong\":%s}\n",
+           bout->circuit.folder, witness, with_rows ? "host" : "device", taken,
+           wrong ? "true" : "false");
     fflush(stdout);
     return wrong;
 }
@@ -78,9 +93,10 @@ static int compare_all(struct bout *bout)
     return wrong;
 }
 
-static int check_case(const struct check_options *options, const char *folder)
+static int check_case(const struct check_options *options, const struct cuda_driver *driver,
+                      const char *folder)
 {
-    struct bout bout = {.options = options};
+    struct bout bout = {.options = options, .driver = driver};
     int code = EXIT_MACHINE;
     circuit_open(&bout.circuit, folder);
     bout.curve = curve_by_id(bout.circuit.image.header->curve);
@@ -100,10 +116,17 @@ static int check_case(const struct check_options *options, const char *folder)
 
 int check_cases(const struct check_options *options)
 {
+    static struct cuda_driver driver; /* the devices open it again */
+    const char *why;
     int bad = 0;
+    if (cuda_driver_open(&driver, &why)) {
+        fprintf(stderr, "gpu-check: %s\n", why);
+        return EXIT_CONFIG;
+    }
     for (const char *const *folder = options->files; *folder && bad <= 1; folder++) {
-        int code = check_case(options, *folder);
+        int code = check_case(options, &driver, *folder);
         bad = code > bad ? code : bad;
     }
+    cuda_driver_close(&driver);
     return bad;
 }

@@ -29,7 +29,8 @@ int check_copies(const struct check_options *options, struct gpu *gpu);
 int check_operations(const struct check_options *options, struct gpu *gpu);
 
 /* ---- by the device interface; they open the device themselves ---- */
-/* files: folders of cases. Sums by GPU and CPU, bit for bit, with rows and without. */
+/* files: folders of cases. Sums by GPU and CPU, bit for bit, with rows and without; and that a
+ * proof takes none of the GPU's memory. */
 int check_cases(const struct check_options *options);
 /* files: an image and a witness. Times of whole proofs; with `check`, against the CPU. */
 int check_proofs(const struct check_options *options);
