@@ -1,6 +1,7 @@
 /*
  * A block: its warps take turns in a random order, each until a barrier, its end, or the end of its
- * slice. Called by ptx_run.c, block after block.
+ * slice; before a slice some of a warp's lanes may be left behind. Called by ptx_run.c, block after
+ * block.
  */
 #include "tests/softcuda/ptx_launch.h"
 
@@ -72,10 +73,19 @@ static bool all_done(const struct ptx_run *run)
     return true;
 }
 
-/* where warps share no memory, how they take turns shows in nothing */
+/* where warps do not meet, how they take turns shows in nothing */
 static uint64_t slice_of(struct ptx_run *run)
 {
-    return run->shared.bytes == 0 ? 100000 : 32 + ptx_random(&run->random) % 4096;
+    return run->warps_meet ? 32 + ptx_random(&run->random) % 4096 : 100000;
+}
+
+/* Before some slices some lanes stay behind, so that what lanes of one warp write for each other
+ * without a barrier shows as it would between warps. */
+static void stay_behind(struct ptx_run *run, struct ptx_warp *warp)
+{
+    const uint64_t chance = ptx_random(&run->random);
+    if (run->warps_meet && chance % 4 == 0)
+        ptx_group_leave_behind(warp, (uint32_t)(chance >> 32));
 }
 
 static bool count_steps(struct ptx_run *run, struct ptx_warp *warp, uint64_t steps)
@@ -100,6 +110,7 @@ bool ptx_block_run(struct ptx_run *run, uint32_t block)
             continue;
         }
         const uint64_t before = warp->steps;
+        stay_behind(run, warp);
         ptx_warp_run(warp, slice_of(run));
         if (warp->state == PTX_WARP_FAILED || !count_steps(run, warp, warp->steps - before))
             return false;

@@ -157,6 +157,16 @@ void ptx_group_leave(struct ptx_warp *warp, uint32_t lanes, bool for_good)
         ptx_group_next(warp);
 }
 
+void ptx_group_leave_behind(struct ptx_warp *warp, uint32_t lanes)
+{
+    const uint32_t behind = warp->group & lanes;
+    if (warp->group != warp->alive || behind == 0 || behind == warp->group)
+        return;
+    add_split(warp, warp->pc, behind, true);
+    warp->may_retry = true;
+    ptx_group_set(warp, warp->group & ~behind, warp->pc);
+}
+
 static void absorb_waiting(struct ptx_warp *warp, uint32_t pc)
 {
     struct ptx_frame *frame = top(warp);

@@ -189,10 +189,11 @@ static void test_stores_to_one_place_are_of_any_lane(void **state)
 
 /* ------------------------------------------------------------ memory */
 
-#define EXCHANGE(between)                                                                          \
+/* a lane's number to the tile, and that of the lane as far from `last` out of it */
+#define EXCHANGE(last, between)                                                                    \
     "shl.b32 %r5, %r0, 2;\nmov.u32 %r6, tile;\nadd.u32 %r6, %r6, %r5;\n"                           \
-    "st.shared.u32 [%r6], %r0;\n" between                                                          \
-    "mov.u32 %r7, 127;\nsub.u32 %r7, %r7, %r0;\nshl.b32 %r7, %r7, 2;\nmov.u32 %r8, tile;\n"        \
+    "st.shared.u32 [%r6], %r0;\n" between "mov.u32 %r7, " last                                     \
+    ";\nsub.u32 %r7, %r7, %r0;\nshl.b32 %r7, %r7, 2;\nmov.u32 %r8, tile;\n"                        \
     "add.u32 %r8, %r8, %r7;\nld.shared.u32 %r9, [%r8];\n"
 
 static void test_a_barrier_between_warps(void **state)
@@ -202,7 +203,7 @@ static void test_a_barrier_between_warps(void **state)
                                         ".extern .shared .align 16 .b8 tile[];\n"};
     for (unsigned seed = 0; seed < SEEDS; seed++) {
         struct rig rig = {.threads = 128, .seed = seed, .shared_bytes = seed % 2 ? 512 : 0};
-        run_right(&rig, tiles[seed % 2], EXCHANGE("bar.sync 0;\n"));
+        run_right(&rig, tiles[seed % 2], EXCHANGE("127", "bar.sync 0;\n"));
         for (unsigned lane = 0; lane < 128; lane++)
             assert_int_equal(rig.out[lane], 127 - lane);
     }
@@ -212,7 +213,38 @@ static void test_a_missing_barrier_shows(void **state)
 {
     (void)state;
     struct rig rig = {.threads = 128, .seed = 1};
-    run_wrong(&rig, ".shared .align 4 .b8 tile[512];\n", EXCHANGE(""), PTX_FAULT_UNWRITTEN);
+    run_wrong(&rig, ".shared .align 4 .b8 tile[512];\n", EXCHANGE("127", ""), PTX_FAULT_UNWRITTEN);
+}
+
+/* How many of the seeds show a fault. */
+static unsigned faults_of(const char *module, const char *body)
+{
+    unsigned faults = 0;
+    for (unsigned seed = 0; seed < 4 * SEEDS; seed++) {
+        struct rig rig = {.threads = 32, .seed = seed, .watch_writes = true};
+        const int result = rig_run(&rig, module, body, true);
+        assert_true(result == 0 || rig.fault.kind == PTX_FAULT_UNWRITTEN);
+        faults += result != 0;
+        for (unsigned lane = 0; lane < 32 && result == 0; lane++)
+            assert_int_equal(rig.out[lane], 31 - lane);
+    }
+    return faults;
+}
+
+/* In shared memory, and in global memory where there is a barrier somewhere. */
+static void test_a_missing_barrier_of_a_warp_shows(void **state)
+{
+    (void)state;
+    static const char tile[] = ".shared .align 4 .b8 tile[512];\n";
+#define GLOBAL(between)                                                                            \
+    "bar.sync 0;\ncvt.u64.u32 %d5, %r0;\nst.global.u64 [%yours], %d5;\n" between                   \
+    "mov.u32 %r7, 31;\nsub.u32 %r7, %r7, %r0;\nmul.wide.u32 %d6, %r7, 8;\n"                        \
+    "add.s64 %d6, %d6, %out;\nld.global.u32 %r9, [%d6];\nbar.sync 0;\n"
+    assert_in_range(faults_of(tile, EXCHANGE("31", "")), 3, 4 * SEEDS - 3);
+    assert_in_range(faults_of("", GLOBAL("")), 3, 4 * SEEDS - 3);
+    assert_int_equal(faults_of(tile, EXCHANGE("31", "bar.warp.sync -1;\n")), 0);
+    assert_int_equal(faults_of(tile, EXCHANGE("31", "bar.sync 0;\n")), 0);
+    assert_int_equal(faults_of("", GLOBAL("bar.warp.sync -1;\n")), 0);
 }
 
 static void test_local_constant_and_generic_memory(void **state)
@@ -324,6 +356,7 @@ int main(void)
         cmocka_unit_test(test_stores_to_one_place_are_of_any_lane),
         cmocka_unit_test(test_a_barrier_between_warps),
         cmocka_unit_test(test_a_missing_barrier_shows),
+        cmocka_unit_test(test_a_missing_barrier_of_a_warp_shows),
         cmocka_unit_test(test_local_constant_and_generic_memory),
         cmocka_unit_test(test_registers_that_nothing_wrote_are_poison),
         cmocka_unit_test(test_faults_of_addresses),

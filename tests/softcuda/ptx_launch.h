@@ -17,6 +17,7 @@ struct ptx_run {
     uint64_t random;
     uint64_t steps;
     uint32_t threads, warps; /* of a block */
+    bool warps_meet;         /* in shared memory, or at a barrier */
     uint32_t block;          /* the one that runs */
     uint32_t dynamic_offset; /* where dynamic shared memory begins */
     struct ptx_range shared, params;

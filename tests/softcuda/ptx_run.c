@@ -1,6 +1,7 @@
 /*
  * A launch: checks its sizes, sets up what blocks share, and runs the blocks in a shuffled order.
  */
+#include "tests/softcuda/ptx_handlers.h"
 #include "tests/softcuda/ptx_launch.h"
 
 #include <errno.h>
@@ -156,6 +157,15 @@ static void place_warp(struct ptx_run *run, uint32_t index)
 
 /* ------------------------------------------------------------ the blocks */
 
+static bool has_barrier(const struct ptx_kernel *kernel)
+{
+    const struct ptx_code *code = kernel->module->code + kernel->function->first;
+    for (uint32_t i = 0; i < kernel->function->codes; i++)
+        if (code[i].run == ptx_run_barrier)
+            return true;
+    return false;
+}
+
 static uint64_t common_divisor(uint64_t a, uint64_t b)
 {
     while (b != 0) {
@@ -198,6 +208,7 @@ int ptx_run(const struct ptx_kernel *kernel, const struct ptx_launch *launch,
     if (allocate(&run)) {
         for (uint32_t i = 0; i < run.warps; i++)
             place_warp(&run, i);
+        run.warps_meet = run.shared.bytes > 0 || has_barrier(kernel);
         result = run_blocks(&run) ? 0 : -EFAULT;
     }
     release(&run);

@@ -3,6 +3,8 @@
  * are at `pc`; lanes that took another branch wait as splits, and the group with the lowest pc
  * always goes first, so that lanes meet again where branches join (nvcc lays blocks out so that the
  * join lies behind). Lanes that a barrier, shuffle or vote must wait for make their group wait.
+ * Lanes may also be left behind where nothing makes them part, as on hardware, which promises
+ * lockstep nowhere: they are a split that waits, until the others do or are done.
  *
  *     running ──bar.sync, all lanes here──> at the barrier ──all warps there──> running
  *        │ ──its slice of steps is over──> running, another warp's turn
@@ -119,6 +121,9 @@ void ptx_group_set(struct ptx_warp *warp, uint32_t lanes, uint32_t pc);
 void ptx_group_branch(struct ptx_warp *warp, uint32_t taken, uint32_t target);
 void ptx_group_next(struct ptx_warp *warp); /* the group with the lowest pc, lanes there joined */
 void ptx_group_leave(struct ptx_warp *warp, uint32_t lanes, bool for_good);
+/* Where all the warp's lanes are together: those of `lanes` go on once the others are done or wait.
+ */
+void ptx_group_leave_behind(struct ptx_warp *warp, uint32_t lanes);
 /*
  * Lanes that wait at this code join the group; those whose members (masks[lane]: lanes that must be
  * here too) are all here stay in the group and are active; others wait. False: nobody stayed.
