@@ -7,6 +7,7 @@
 #include "tests/kernels/msm_mix.h"
 
 #include "kernels/msm/msm_cuda.h"
+#include "kernels/msm/msm_plan_cuda.c" /* for plan_shape */
 #include "tests/softcuda/soft_queue.h"
 
 enum { MANY = 132 }; /* multiprocessors */
@@ -252,6 +253,55 @@ static void large_ones(void **state)
     rig_close(&rig);
 }
 
+/* The same digit of `bits` bits in every window but the last ones: those that a carry begins or
+ * ends at; then r - 2, and numbers at random. */
+static struct scalar of_edges(const struct side *side, unsigned bits, size_t i, uint64_t *state)
+{
+    const uint64_t half = (uint64_t)1 << (bits - 1);
+    const uint64_t digit[] = {half, half - 1, half + 1, 2 * half - 1};
+    struct scalar out = minus_one(side);
+    out.word[0]--;
+    if (i >= 4)
+        return i == 4 ? out : scalar_random(side->curve, state);
+    memset(&out, 0, sizeof(out));
+    for (unsigned bit = 0; bit + bits <= 252; bit += bits) {
+        out.word[bit / 64] |= digit[i] << bit % 64;
+        if (bit % 64 + bits > 64)
+            out.word[bit / 64 + 1] |= digit[i] >> (64 - bit % 64);
+    }
+    return out;
+}
+
+static void window_check(uint32_t curve, enum group group, unsigned bits, uint32_t passes,
+                         uint32_t multiprocessors)
+{
+    struct rig rig = rig_make(curve, group, bits);
+    struct mix mix = mix_make(&rig.side, 12);
+    uint64_t state = bits;
+    for (size_t i = 0; i < mix.count; i++)
+        mix_set(&rig.side, &mix, i, factor_kinds[0](i), of_edges(&rig.side, bits, i, &state));
+    rig_plan(&rig, &mix, PLENTY);
+    plan_shape(&rig.plan, bits, modulus_bits(rig.side.curve->fr_modulus), passes, multiprocessors);
+    rig_sort(&rig, &mix);
+    rig_check(&rig, &rig.side, &mix, 0);
+    rig_free(&rig);
+    mix_free(&mix);
+    rig_close(&rig);
+}
+
+/* Windows of more bits than a plan has for so few points. A thread has one bucket, or several; all
+ * warps of a block add up a window's chunks, or one lane alone. */
+static void windows_of_many_bits(void **state)
+{
+    (void)state;
+    window_check(CURVE_BN254, GROUP_G1, 9, 1, MANY);
+    window_check(CURVE_BLS12381, GROUP_G1, 7, 2, MANY);
+    window_check(CURVE_BN254, GROUP_G2, 7, 1, MANY);
+    window_check(CURVE_BLS12381, GROUP_G2, 5, 1, MANY);
+    window_check(CURVE_BLS12381, GROUP_G1, 13, 3, 1);
+    window_check(CURVE_BN254, GROUP_G1, WINDOW_BITS_MAX, 4, 1);
+}
+
 /* As a proof uses it: one sort of a witness; all points in G1 and in G2, and those of the end. */
 static void one_sort_serves_several_sums(void **state)
 {
@@ -442,6 +492,7 @@ int main(void)
         cmocka_unit_test(bls12381_g2),
         cmocka_unit_test(dense_in_any_order),
         cmocka_unit_test(large_ones),
+        cmocka_unit_test(windows_of_many_bits),
         cmocka_unit_test(one_sort_serves_several_sums),
         cmocka_unit_test(smaller_plans_give_the_same),
         cmocka_unit_test(errors_come_through),
