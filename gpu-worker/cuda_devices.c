@@ -107,11 +107,22 @@ static CUresult read_facts(const struct cuda_driver *driver, struct cuda_facts *
 
 /* ---- whether it will do ---- */
 
+static void judge_code(const struct cuda_driver *driver, const struct cuda_code *code,
+                       struct cuda_facts *facts)
+{
+    char text[CUDA_WHY_BYTES / 2];
+    enum fatbin_fit fit = cuda_fatbin_fits(code->image, code->bytes, facts->capability,
+                                           driver->version, text, sizeof(text));
+    facts->compiles = fit == FATBIN_PTX;
+    if (fit == FATBIN_UNFIT)
+        snprintf(facts->why, CUDA_WHY_BYTES, "no code for its compute capability %d.%d; %s",
+                 facts->capability / 10, facts->capability % 10, text);
+}
+
 static void judge(const struct cuda_driver *driver, const struct cuda_code *code,
                   struct cuda_facts *facts)
 {
     int mode = read_optional(driver, facts->device, CU_DEVICE_ATTRIBUTE_COMPUTE_MODE);
-    char text[CUDA_WHY_BYTES / 2];
     if (!code->image)
         snprintf(facts->why, CUDA_WHY_BYTES,
                  "built without CUDA kernels: build with nvcc (make CUDA=1)");
@@ -123,10 +134,8 @@ static void judge(const struct cuda_driver *driver, const struct cuda_code *code
     else if (mode == CU_COMPUTEMODE_PROHIBITED)
         snprintf(facts->why, CUDA_WHY_BYTES,
                  "its compute mode prohibits it: nvidia-smi -i %s -c DEFAULT", facts->uuid);
-    else if (!cuda_fatbin_fits(code->image, code->bytes, facts->capability, driver->version, text,
-                               sizeof(text)))
-        snprintf(facts->why, CUDA_WHY_BYTES, "no code for its compute capability %d.%d; %s",
-                 facts->capability / 10, facts->capability % 10, text);
+    else
+        judge_code(driver, code, facts);
 }
 
 CUresult cuda_devices_read(const struct cuda_driver *driver, int ordinal,

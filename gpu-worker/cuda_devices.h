@@ -34,7 +34,8 @@ struct cuda_facts {
     int capability;                  /* 90: 9.0 */
     int multiprocessors;
     uint64_t memory_bytes;
-    int shared_by_mps;        /* then another client's fault is this one's too: worth a warning */
+    int shared_by_mps; /* then another client's fault is this one's too: worth a warning */
+    int compiles; /* there is PTX for it alone, which takes its driver a while at a first key */
     char why[CUDA_WHY_BYTES]; /* why it is unfit and what to do; "": it is fit */
 };
 

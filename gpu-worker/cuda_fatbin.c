@@ -108,29 +108,30 @@ static void list_code(char *text, size_t bytes, const void *image, size_t image_
                                      (unsigned)entry.architecture);
 }
 
-int cuda_fatbin_fits(const void *image, size_t image_bytes, int capability, int driver_version,
-                     char *why, size_t why_bytes)
+enum fatbin_fit cuda_fatbin_fits(const void *image, size_t image_bytes, int capability,
+                                 int driver_version, char *why, size_t why_bytes)
 {
     struct walk walk;
     struct fatbin_entry entry;
     char built[64];
-    int too_new = 0;
+    int by_ptx = 0, too_new = 0;
     if (!walk_begin(&walk, image, image_bytes)) {
         snprintf(why, why_bytes, "the kernels in this program are damaged: build it again");
-        return 0;
+        return FATBIN_UNFIT;
     }
     while (walk_next(&walk, &entry)) {
         if (code_runs(&entry, capability))
-            return 1;
-        if (ptx_is_for(&entry, capability)) {
-            if (ptx_compiles(&entry, driver_version))
-                return 1;
-            too_new = 1;
-        }
+            return FATBIN_CODE;
+        if (!ptx_is_for(&entry, capability))
+            continue;
+        by_ptx |= ptx_compiles(&entry, driver_version);
+        too_new |= !ptx_compiles(&entry, driver_version);
     }
+    if (by_ptx)
+        return FATBIN_PTX;
     list_code(built, sizeof(built), image, image_bytes);
     snprintf(why, why_bytes, "built with machine code for %s%s: build with CUDA_ARCHS=%d%s", built,
              too_new ? ", and with PTX that is too new for this driver" : "", capability,
              too_new ? ", or install a newer driver" : "");
-    return 0;
+    return FATBIN_UNFIT;
 }

@@ -11,14 +11,20 @@
 
 #include <stddef.h>
 
+enum fatbin_fit {
+    FATBIN_UNFIT, /* 0 */
+    FATBIN_CODE,
+    FATBIN_PTX /* only that: the driver compiles it when a module is loaded, which takes a while */
+};
+
 /*
- * 1 where a device of this compute capability (90: 9.0) under a driver of this version (13010: CUDA
+ * Whether a device of this compute capability (90: 9.0) under a driver of this version (13010: CUDA
  * 13.1) can run what is in the image: machine code of the same major and no higher minor number
  * (of 8.7, an embedded GPU, its own alone), or PTX for no higher capability in a version that the
- * driver can compile. Else 0, with why[bytes] set to a line that says what the image has and what
+ * driver can compile. Where it cannot, why[bytes] is a line that says what the image has and what
  * to do.
  */
-int cuda_fatbin_fits(const void *image, size_t image_bytes, int capability, int driver_version,
-                     char *why, size_t why_bytes);
+enum fatbin_fit cuda_fatbin_fits(const void *image, size_t image_bytes, int capability,
+                                 int driver_version, char *why, size_t why_bytes);
 
 #endif

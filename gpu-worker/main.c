@@ -67,6 +67,16 @@ static void warn_of_mps(const struct cuda_facts *facts)
                   facts->uuid);
 }
 
+static void warn_of_compiling(const struct cuda_facts *facts)
+{
+    if (facts->compiles)
+        log_event(
+            "warn", "device_compiles_kernels",
+            "device=%s hint=\"the first key of a curve may take minutes, for this program has "
+            "no machine code for the GPU: build with CUDA_ARCHS=%d\"",
+            facts->uuid, facts->capability);
+}
+
 /*
  * "cuda:N" and a UUID are one device, and the coordinator is to know it by one name. 0 with
  * arguments->device replaced, or an exit code.
@@ -85,6 +95,7 @@ static int resolve_device(struct arguments *arguments)
     if (cuda_devices_find(&driver, arguments->device, &code, &facts, text, sizeof(text)))
         return fail_device(arguments->device, text);
     warn_of_mps(&facts);
+    warn_of_compiling(&facts);
     arguments->device = facts.uuid;
     return 0;
 }

@@ -36,7 +36,7 @@ static void test_machine_code(void **state)
 {
     (void)state;
     struct fatbin_made made = as_built();
-    assert_true(fits(&made, 80, 13000));
+    assert_int_equal(fits(&made, 80, 13000), FATBIN_CODE);
     assert_true(fits(&made, 86, 13000));
     assert_true(fits(&made, 89, 13000));
     assert_true(fits(&made, 90, 13000));
@@ -76,9 +76,14 @@ static void test_ptx(void **state)
 {
     (void)state;
     struct fatbin_made made = as_built();
-    assert_true(fits(&made, 121, 13000));
-    assert_true(fits(&made, 130, 13000));
+    assert_int_equal(fits(&made, 121, 13000), FATBIN_PTX);
+    assert_int_equal(fits(&made, 130, 13000), FATBIN_PTX);
     assert_false(fits(&made, 120, 13000));
+    fatbin_begin(&made);
+    fatbin_add_ptx(&made, 80, 9, 0); /* machine code goes first, wherever it stands */
+    fatbin_add_code(&made, 90);
+    assert_int_equal(fits(&made, 90, 13000), FATBIN_CODE);
+    assert_int_equal(fits(&made, 86, 13000), FATBIN_PTX);
     fatbin_begin(&made);
     fatbin_add_ptx(&made, 90, 9, 2);
     assert_true(fits(&made, 100, 13020));

@@ -91,6 +91,8 @@ listed mps
 is 'MPS shows' true "$(of_list '.devices[1].mps')"
 taken 'MPS is no obstacle' mps cuda:0
 check '... but warned of' sh -c "echo '$said' | grep -q ev=device_shared_by_mps"
+taken 'nor is a GPU that there is PTX alone for' cc=121 cuda:0
+check '... but warned of' sh -c "echo '$said' | grep -q 'ev=device_compiles_kernels.*CUDA_ARCHS=121'"
 listed mig
 is 'a part of a GPU has a name of its own' true "$(of_list '.devices[1].name | test("^MIG-")')"
 taken '... by which it is taken' mig "$(of_list '.devices[1].name')"
