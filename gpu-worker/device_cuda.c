@@ -28,15 +28,30 @@ static struct cuda_device *enter(struct device *device)
 
 /* ---- keys ---- */
 
+/* 1 where what failed for lack of memory is worth another try: no key needs the scratch, and what
+ * larger ones that are gone left of it is let go of. */
+static int may_retry(struct cuda_device *cuda, int error)
+{
+    if (error != -ENOMEM || cuda->keys > 0)
+        return 0;
+    cuda_scratch_free(cuda);
+    return 1;
+}
+
+static int open_queue(struct cuda_device *cuda, struct device_key *key)
+{
+    return cuda_queue_open(key->queue, &cuda->fault, cuda->facts.device, cuda->stream,
+                           key->curve->id);
+}
+
 /* The curve's kernels, loaded at its first key. */
 static int take_queue(struct cuda_device *cuda, struct device_key *key)
 {
-    struct cuda_queue *queue = &cuda->queue[key->curve->id == CURVE_BLS12381];
-    int error = queue->modules ? 0
-                               : cuda_queue_open(queue, &cuda->fault, cuda->facts.device,
-                                                 cuda->stream, key->curve->id);
-    key->queue = queue;
-    return error;
+    key->queue = &cuda->queue[key->curve->id == CURVE_BLS12381];
+    if (key->queue->modules)
+        return 0;
+    int error = open_queue(cuda, key);
+    return may_retry(cuda, error) ? open_queue(cuda, key) : error;
 }
 
 /*
@@ -58,10 +73,8 @@ static uint64_t model_ns(const struct device_key *key)
 static int make_memory(struct cuda_device *cuda, struct device_key *key)
 {
     int error = cuda_block_make(&cuda->memory, &key->block, key->key_bytes);
-    if (error == -ENOMEM && cuda->keys == 0) {
-        cuda_scratch_free(cuda); /* of larger keys that are gone */
+    if (may_retry(cuda, error))
         error = cuda_block_make(&cuda->memory, &key->block, key->key_bytes);
-    }
     return error;
 }
 

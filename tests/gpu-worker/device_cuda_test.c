@@ -226,12 +226,13 @@ static void test_no_memory_at_an_allocation(void **state)
 }
 
 /* Kernels of this curve's G2 need more local memory than a context has: the first allocation of
- * its first key, and none of a proof's. */
+ * its first key, tried again like the others, and none of a proof's. */
 static void test_local_memory_is_there_before_a_proof(void **state)
 {
     (void)state;
     folder_now = "tests/fixtures/bls12381/mul2";
-    assert_int_equal(prove_where("oom=1"), 1);
+    assert_int_equal(prove_where("oom=1"), 3);
+    assert_int_equal(prove_where("oom=1+"), 1);
     assert_int_equal(prove_where("oom=3+"), 1);
     assert_int_equal(prove_where("oom=4+"), 3);
 }
@@ -332,6 +333,28 @@ static void test_keys_take_turns_in_little_memory(void **state)
 {
     (void)state;
     assert_ended_well(rig_child("memory=21M", take_turns)); /* context, and 2 MiB for each block */
+}
+
+/* The kernels of another curve need local memory, and what a larger key left as scratch would be in
+ * the way: 4 MiB of it, of 5 beside the context. */
+static void prove_after_a_larger_key(void)
+{
+    struct rig larger, rig;
+    rig_open(&larger, "tests/fixtures/bn128/pos10");
+    rig_open(&rig, "tests/fixtures/bls12381/mul2");
+    struct device *gpu = rig_device("cuda:0");
+    assert(gpu);
+    gpu->operations->key_drop(gpu, rig_load(gpu, &larger));
+    struct device_key *key = rig_load(gpu, &rig);
+    rig_must_prove(gpu, key, &rig);
+    gpu->operations->key_drop(gpu, key);
+    gpu->operations->close(gpu);
+}
+
+static void test_scratch_of_a_larger_key_makes_room(void **state)
+{
+    (void)state;
+    assert_ended_well(rig_child("novmm,memory=21M", prove_after_a_larger_key));
 }
 
 /* ---- keys from process to process ---- */
@@ -551,6 +574,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_a_launch_without_memory_leaves_all_usable),
         cmocka_unit_test(test_less_memory_gives_a_smaller_plan),
         cmocka_unit_test(test_keys_take_turns_in_little_memory),
+        cmocka_unit_test(test_scratch_of_a_larger_key_makes_room),
         cmocka_unit_test(test_a_key_outlives_its_process),
         cmocka_unit_test(test_a_device_without_vmm_exports_nothing),
         cmocka_unit_test(test_a_fault_ends_the_process_with_its_code),
