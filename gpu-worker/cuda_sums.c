@@ -221,8 +221,11 @@ static int run_steps(struct run *run, struct device_watch *watch)
         error = wait_step(run, i, watch, &deadline);
     if (!error)
         return 0;
-    /* a step may have stopped half way, before its event */
-    int drained = record(run->cuda, run->cuda->event[0], run->cuda->stream);
+    /* a step may have stopped half way, before its event; the first, before it waited for what was
+     * staged, whose copy is in a stream of its own and reads the slab */
+    int drained = run->is_staged ? put_witness(run) : 0;
+    if (!drained)
+        drained = record(run->cuda, run->cuda->event[0], run->cuda->stream);
     if (!drained)
         cuda_wait_event(&run->cuda->fault, run->cuda->event[0], NULL, &deadline,
                         "what was cancelled");

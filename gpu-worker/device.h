@@ -91,7 +91,8 @@ struct device_operations {
     /*
      * Makes all that proofs with this key need: tables that the image lacks, scratch of its size.
      * The image stays mapped until key_drop. 0, or -errno; -ENOMEM: the caller drops keys that are
-     * not in use, least recently used first, and asks again; -E2BIG: too large for this device.
+     * not in use, least recently used first, and asks again; -E2BIG: too large for this device;
+     * -EIO: what arrived on it is not what was sent, and it is charged.
      */
     int (*key_load)(struct device *device, const struct curve *curve, const struct image *image,
                     struct device_key **key);

@@ -180,14 +180,16 @@ static int import_key(struct context *context, struct key *key)
         return 0;
     int error = keys_import(context->keys, key, context->device, &parcel);
     key_parcel_close(&parcel);
-    if (!error)
+    key->kept = !error;
+    if (!error) {
         log_event("info", "key_imported", "hash=%016" PRIx64 " bytes=%" PRIu64,
                   keys_short_hash(key->hash), parcel.bytes);
-    else
-        log_event("warn", "key_not_imported", "hash=%016" PRIx64 " error=\"%s\" then=upload",
-                  keys_short_hash(key->hash), strerror(-error));
-    key->kept = !error;
-    return !error;
+        return 1;
+    }
+    log_event("warn", "key_not_imported", "hash=%016" PRIx64 " error=\"%s\" then=upload",
+              keys_short_hash(key->hash), strerror(-error));
+    key_parcels_take_back(context, key); /* it is of no use, and may be in the way of the upload */
+    return 0;
 }
 
 int key_parcels_load(struct context *context, struct key *key)

@@ -40,8 +40,8 @@ void key_parcel_close(struct device_parcel *parcel);
  * then sent to the coordinator where that wants it. 0 or -errno.
  */
 int key_parcels_load(struct context *context, struct key *key);
-/* Asks the coordinator to let go of a key whose memory this worker gives up for want of room. arg
- * is the struct context; for keys_on_drop. */
+/* Asks the coordinator to let go of a key whose memory this worker gives up for want of room, or
+ * could not import. context is the struct context; for keys_on_drop. */
 void key_parcels_take_back(void *context, const struct key *key);
 
 #endif

@@ -6,9 +6,9 @@
  * once more by the portable C form, from the slab's witness with the rows evaluated anew, and
  * compared:
  *
- *   equal                                    the input is at fault: its witness breaks a constraint
- *   different, the new proof verifies        the device is at fault and charged; the new proof
- * counts different, the new one does not either   the fault is ours; the device is charged
+ *   equal                              the input is at fault: its witness breaks a constraint
+ *   different, the new proof verifies  the device is at fault and charged; the new proof counts
+ *   different, it does not either      the fault is ours; the device is charged
  */
 #ifndef PAWL_GPU_WORKER_PROOF_FINISH_H
 #define PAWL_GPU_WORKER_PROOF_FINISH_H

@@ -60,13 +60,13 @@ static int check_slab(struct assignment *assignment, char *why, unsigned bytes)
 /* ---- one assignment ---- */
 
 static void end_failed(struct context *context, struct assignment *assignment, unsigned fault,
-                       unsigned stage, const char *why)
+                       unsigned stage, int device_charged, const char *why)
 {
     int cancelled = desk_end(context->desk, assignment);
     if (cancelled)
         context_post_step(context, assignment, WIRE_RELEASED);
     else
-        context_post_failed(context, assignment, fault, stage, 0, why);
+        context_post_failed(context, assignment, fault, stage, device_charged, why);
     context_discard(context, assignment);
 }
 
@@ -83,7 +83,8 @@ static void end_with_errno(struct context *context, struct assignment *assignmen
     char why[WIRE_TEXT_BYTES];
     snprintf(why, sizeof(why), "%s: %s", what, strerror(-error));
     int is_capacity = error == -ENOMEM || error == -E2BIG; /* another device may have the room */
-    end_failed(context, assignment, is_capacity ? FAULT_CAPACITY : FAULT_INTERNAL, stage, why);
+    end_failed(context, assignment, is_capacity ? FAULT_CAPACITY : FAULT_INTERNAL, stage,
+               error == -EIO, why);
 }
 
 static const uint64_t *section_at(const struct assignment *assignment,
@@ -217,7 +218,7 @@ static int prepare(struct context *context, struct assignment *assignment)
     if (checked == -ECANCELED)
         end_released(context, assignment);
     else if (checked)
-        end_failed(context, assignment, FAULT_INTERNAL, STAGE_UPLOAD, why);
+        end_failed(context, assignment, FAULT_INTERNAL, STAGE_UPLOAD, 0, why);
     else
         end_with_errno(context, assignment, STAGE_UPLOAD, "the device cannot load the key", error);
     return error;

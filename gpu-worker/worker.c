@@ -16,7 +16,6 @@
 #include <sys/eventfd.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include "gpu-worker/context.h"
@@ -277,6 +276,7 @@ int worker_serve(int socket, struct wire_packet *welcome, const struct worker_op
     worker.context.keep_device_keys = welcome->message.welcome.keep_device_keys != 0;
     int code = start(&worker, welcome, options);
     if (!code) {
+        activity_rest(worker.context.activity, SIDE_PROVER); /* it starts no longer: it is idle */
         inbox_say_ready(&worker.context, &worker.view);
         code = serve(&worker);
         if (code)

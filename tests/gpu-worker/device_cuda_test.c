@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <cmocka.h>
 
+#include "gpu-worker/cuda_device.h"
 #include "shm/program.h"
 #include "shm/wire.h"
 #include "tests/gpu-worker/cuda_rig.h"
@@ -172,6 +173,42 @@ static void test_the_next_witness_goes_ahead(void **state)
 {
     (void)state;
     assert_ended_well(rig_child("", stage_while_proving));
+}
+
+/* Puts so much into the stream of copies that what comes behind it is late. */
+static void hold_up_copies(struct cuda_device *cuda)
+{
+    gpu_pointer to = cuda->scratch.block.at + cuda->scratch.has.work; /* nothing is proved now */
+    for (size_t bytes = 1; bytes <= 128; bytes++)
+        assert(cuda->driver.cuMemcpyHtoDAsync(to, cuda->upload.results, bytes, cuda->copies) == 0);
+}
+
+/* A proof of the staged that is cancelled before its first step: no copy is under way after it. */
+static void cancel_the_staged(void)
+{
+    struct rig first, second;
+    struct proof_sums sums;
+    rig_open(&first, mul2);
+    rig_open(&second, mul2);
+    rig_fill(&second, (struct filling){.witness = "w2.wtns"});
+    struct device *gpu = rig_device("cuda:0");
+    struct cuda_device *cuda = (struct cuda_device *)gpu;
+    struct device_key *key = rig_load(gpu, &first);
+    struct device_work work = rig_work(&second);
+    struct rig_watch at_once = rig_watch_of(1);
+    hold_up_copies(cuda);
+    assert(gpu->operations->stage(gpu, key, &work) == 0);
+    assert(rig_prove(gpu, key, &second, &at_once, &sums) == -ECANCELED);
+    assert(cuda->driver.cuEventQuery(cuda->copied) == CUDA_SUCCESS);
+    rig_must_prove(gpu, key, &first);
+    gpu->operations->key_drop(gpu, key);
+    gpu->operations->close(gpu);
+}
+
+static void test_a_staged_one_that_is_cancelled_is_read_no_more(void **state)
+{
+    (void)state;
+    assert_ended_well(rig_child("", cancel_the_staged));
 }
 
 /* ---- memory ---- */
@@ -537,20 +574,35 @@ static void expect_types(struct fake *fake, enum wire_type *types, int count)
     }
 }
 
+/* A worker is given a proof of the circuit, and before its image a key, where there is one. */
+static void open_worker(struct fake *fake, const char *softcuda, struct wire_packet *kept)
+{
+    memset(rig_shared, 0, sizeof(*rig_shared));
+    fake_device = (struct worker_options){.device = "cuda:0", .device_open = device_open};
+    setenv("PAWL_SOFTCUDA", softcuda, 1);
+    fake_open(fake, mul2);
+    if (kept) {
+        memcpy(kept->message.device_key.hash, fake->circuit.hash, HASH_BYTES);
+        fake_send(fake, &kept->message, WIRE_DEVICE_KEY, kept->fds[0]);
+    }
+    fake_send_image(fake, WIRE_IMAGE);
+    fake_fill(fake, 0, (struct filling){0});
+    fake_assign(fake, &fake->order[0]);
+}
+
+static void close_worker(struct fake *fake)
+{
+    fake_close(fake);
+    unsetenv("PAWL_SOFTCUDA");
+}
+
 static int prove_by_worker(const char *softcuda)
 {
     struct fake fake;
     enum wire_type types[] = {WIRE_STARTED, WIRE_COMPUTED, WIRE_PROVED};
-    memset(rig_shared, 0, sizeof(*rig_shared));
-    fake_device = (struct worker_options){.device = "cuda:0", .device_open = device_open};
-    setenv("PAWL_SOFTCUDA", softcuda, 1);
-    fake_open(&fake, mul2);
-    fake_send_image(&fake, WIRE_IMAGE);
-    fake_fill(&fake, 0, (struct filling){0});
-    fake_assign(&fake, &fake.order[0]);
+    open_worker(&fake, softcuda, NULL);
     expect_types(&fake, types, 3);
-    fake_close(&fake);
-    unsetenv("PAWL_SOFTCUDA");
+    close_worker(&fake);
     return rig_shared->numbers[0];
 }
 
@@ -562,6 +614,37 @@ static void test_a_flipped_bit_charges_the_device(void **state)
     assert_int_equal(prove_by_worker("flip@2"), 1);
 }
 
+static void test_a_key_that_arrives_wrong_charges_the_device(void **state)
+{
+    (void)state;
+    struct fake fake;
+    struct wire_packet packet;
+    const struct wire_failed *failed = &packet.message.failed;
+    open_worker(&fake, "flip@1", NULL);
+    assert_int_equal(fake_receive(&fake, &packet), WIRE_FAILED);
+    assert_int_equal(failed->fault, FAULT_INTERNAL);
+    assert_int_equal(failed->device_charged, 1);
+    close_worker(&fake);
+}
+
+/* One that cannot be imported is given back before the upload, for it holds memory. */
+static void test_a_kept_key_of_no_use_is_given_back(void **state)
+{
+    (void)state;
+    struct fake fake;
+    enum wire_type proved[] = {WIRE_STARTED, WIRE_COMPUTED, WIRE_PROVED};
+    enum wire_type given_back[] = {WIRE_DEVICE_KEY, WIRE_STARTED, WIRE_COMPUTED, WIRE_PROVED};
+    export_and_receive();
+    open_worker(&fake, "", &received);
+    expect_types(&fake, proved, 3);
+    close_worker(&fake);
+    received.message.device_key.checksum ^= 1;
+    open_worker(&fake, "", &received);
+    expect_types(&fake, given_back, 4);
+    close_worker(&fake);
+    close(received.fds[0]);
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
@@ -569,6 +652,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_keys_of_both_curves_beside_each_other),
         cmocka_unit_test(test_cancel_at_every_question),
         cmocka_unit_test(test_the_next_witness_goes_ahead),
+        cmocka_unit_test(test_a_staged_one_that_is_cancelled_is_read_no_more),
         cmocka_unit_test(test_no_memory_at_an_allocation),
         cmocka_unit_test(test_local_memory_is_there_before_a_proof),
         cmocka_unit_test(test_a_launch_without_memory_leaves_all_usable),
@@ -580,6 +664,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_a_fault_ends_the_process_with_its_code),
         cmocka_unit_test(test_a_device_that_hangs_is_a_fault),
         cmocka_unit_test(test_a_flipped_bit_charges_the_device),
+        cmocka_unit_test(test_a_key_that_arrives_wrong_charges_the_device),
+        cmocka_unit_test(test_a_kept_key_of_no_use_is_given_back),
     };
     (void)argc;
     rig_enter(argv);

@@ -31,6 +31,7 @@ static void test_one_proof_in_the_order_of_the_protocol(void **state)
     struct fake fake;
     uint8_t before[HASH_BYTES], after[HASH_BYTES];
     open_filled(&fake, pos10, 1);
+    assert_int_equal(atomic_load(&fake.seat->stage), STAGE_IDLE); /* READY was said */
     circuit_hash(before, fake.slabs, fake.region.slabs_bytes);
     fake_assign(&fake, &fake.order[0]);
     expect_step(&fake, WIRE_STARTED, 0);
