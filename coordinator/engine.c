@@ -205,6 +205,7 @@ static void take_proved(struct engine *engine, struct worker *worker, struct wir
         engine->malformed_results_total++;
         event = failure_of(worker, &packet->message.proved, what);
     }
+    worker_forget_task(worker, packet->message.proved.assignment);
     put(engine, &event, &result);
     run(engine);
 }
@@ -264,6 +265,9 @@ static void take_message(struct engine *engine, struct worker *worker,
         worker_condemn(worker, "sent a message that its role does not send");
         return;
     }
+    if (event.type == EVENT_FAILED || event.type == EVENT_RELEASED)
+        worker_forget_task(worker, event.type == EVENT_FAILED ? event.failed.assignment
+                                                              : event.step.assignment);
     if (event.type == EVENT_FAILED && !wire_fault_name(event.failed.fault))
         event.failed.fault = FAULT_INTERNAL;
     engine_queue(engine, &event);

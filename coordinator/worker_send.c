@@ -19,7 +19,7 @@ void worker_send(struct worker *worker, union wire_message *message, enum wire_t
     if (kept == 1)
         event_add(worker->write_event, NULL);
     else if (kept < 0)
-        worker_condemn(worker, strerror(-kept));
+        worker_not_sent(worker, kept);
 }
 
 static int64_t find_image(const struct worker *worker, const uint8_t *hash)
@@ -53,17 +53,34 @@ void worker_send_image(struct worker *worker, const uint8_t *hash, int image_fd)
     worker_send(worker, &message, WIRE_IMAGE, &image_fd, 1);
 }
 
+/* WORKER_TASKS_MAX: none. */
+static uint32_t find_place(const struct worker *worker, uint64_t assignment)
+{
+    uint32_t at = 0;
+    while (at < WORKER_TASKS_MAX && worker->tasks[at].assignment != assignment)
+        at++;
+    return at;
+}
+
+/* A long proof stays known, however many assignments come and are taken back beside it. */
 void worker_note_task(struct worker *worker, const struct worker_task *task)
 {
-    worker->tasks[worker->task_count++ % WORKER_TASKS_KEPT] = *task;
+    uint32_t free_place = find_place(worker, 0);
+    if (free_place < WORKER_TASKS_MAX)
+        worker->tasks[free_place] = *task;
 }
 
 const struct worker_task *worker_find_task(const struct worker *worker, uint64_t assignment)
 {
-    for (uint32_t i = 0; i < WORKER_TASKS_KEPT; i++)
-        if (assignment && worker->tasks[i].assignment == assignment)
-            return &worker->tasks[i];
-    return NULL;
+    uint32_t at = find_place(worker, assignment);
+    return assignment && at < WORKER_TASKS_MAX ? &worker->tasks[at] : NULL;
+}
+
+void worker_forget_task(struct worker *worker, uint64_t assignment)
+{
+    uint32_t at = find_place(worker, assignment);
+    if (at < WORKER_TASKS_MAX)
+        worker->tasks[at] = (struct worker_task){0};
 }
 
 static void forget_image(struct worker *worker, const uint8_t *hash)

@@ -183,6 +183,22 @@ void worker_hang_up(struct worker *worker)
     worker_set_leaving(worker);
 }
 
+/* Nothing reaches it any more; on_readable goes on to the end of what it said. */
+static void cut_off(struct worker *worker)
+{
+    outbox_clear(&worker->outbox);
+    watchdog_expect_end(worker, clock_now_ns());
+    worker_set_leaving(worker);
+}
+
+void worker_not_sent(struct worker *worker, int error)
+{
+    if (error == -EPIPE || error == -ECONNRESET)
+        cut_off(worker);
+    else
+        worker_condemn(worker, strerror(-error));
+}
+
 static void on_readable(evutil_socket_t fd, short what, void *arg)
 {
     struct worker *worker = arg;
@@ -204,7 +220,7 @@ static void on_writable(evutil_socket_t fd, short what, void *arg)
     if (left == 1)
         event_add(worker->write_event, NULL);
     else if (left < 0)
-        worker_hang_up(worker);
+        worker_not_sent(worker, left);
     clock_leave(worker->workers->meter, entered_ns);
 }
 

@@ -30,10 +30,10 @@ enum worker_ending { ENDING_NONE, ENDING_ASKED, ENDING_KILLED, ENDING_LOST };
 
 /* A proof that was asked for: what its result must be about. */
 struct worker_task {
-    uint64_t assignment, job;
+    uint64_t assignment, job; /* assignment 0: none */
     uint32_t partition;
 };
-#define WORKER_TASKS_KEPT 16u
+#define WORKER_TASKS_MAX 16u /* more than dispatch gives one worker at a time */
 
 struct worker {
     struct workers *workers;
@@ -50,10 +50,9 @@ struct worker {
     struct outbox outbox;
     uint8_t (*images)[HASH_BYTES]; /* that it has been sent */
     uint32_t image_count;
-    int was_handed_key;                          /* of its device's memory, by an earlier worker */
-    struct worker_task tasks[WORKER_TASKS_KEPT]; /* the latest, a ring */
-    uint32_t task_count;
-    int ready;           /* it has said READY, for the present slabs */
+    int was_handed_key;                         /* of its device's memory, by an earlier worker */
+    struct worker_task tasks[WORKER_TASKS_MAX]; /* those that have not ended, in no order */
+    int ready;                                  /* it has said READY, for the present slabs */
     uint64_t generation; /* of the slabs that it said READY for; 0: none yet */
     int leaving;         /* it gets no new work */
     /* the watchdog's */
@@ -108,9 +107,10 @@ void worker_send(struct worker *worker, union wire_message *message, enum wire_t
 /* Sends the image once, after what is kept of its key on the worker's device; later calls do
  * nothing. */
 void worker_send_image(struct worker *worker, const uint8_t *hash, int image_fd);
-/* Remembers what a proof is about; finds it again (NULL: not, or long ago). */
+/* Remembers what a proof is about until its assignment has ended; finds it again, or NULL. */
 void worker_note_task(struct worker *worker, const struct worker_task *task);
 const struct worker_task *worker_find_task(const struct worker *worker, uint64_t assignment);
+void worker_forget_task(struct worker *worker, uint64_t assignment);
 int worker_has_image(const struct worker *worker, const uint8_t *hash);
 /* Tells every worker that has the image to let go of it; nothing of its key is kept on devices. */
 void workers_forget_image(struct workers *workers, const uint8_t *hash);
@@ -131,6 +131,9 @@ void worker_set_leaving(struct worker *worker);
 void worker_condemn(struct worker *worker, const char *why);
 /* The end of its socket was seen. */
 void worker_hang_up(struct worker *worker);
+/* A message could not be sent; `error` is negative. Where the worker's end is closed, what it said
+ * before is still read. */
+void worker_not_sent(struct worker *worker, int error);
 /* Reads one message and hands it on. 1: there was one; 0: none, and the socket may be closed now.
  */
 int worker_read_packet(struct worker *worker);
