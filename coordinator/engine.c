@@ -44,13 +44,25 @@ static void put(struct engine *engine, const struct dispatch_event *event,
     entry->result = result ? *result : (struct result_texts){0};
 }
 
+static void say_set_aside(const struct engine *engine, uint32_t seat)
+{
+    const struct worker *worker = engine->workers->seats[seat];
+    log_event("error", "device_set_aside",
+              "seat=%u device=%s why=\"too many wrong results in a row\" hint=\"it gets no more "
+              "work until its gpu-worker is started anew\" key=device_charges",
+              seat, worker ? worker->device : "-");
+}
+
 static void step(struct engine *engine)
 {
     struct engine_entry entry = engine->queue[engine->first];
     engine->first = (engine->first + 1) % engine->room;
     engine->count--;
     actions_clear(&engine->actions);
+    int was_set_aside = dispatch_set_aside(engine->dispatch, entry.event.seat);
     dispatch_step(engine->dispatch, &entry.event, &engine->actions);
+    if (!was_set_aside && dispatch_set_aside(engine->dispatch, entry.event.seat))
+        say_set_aside(engine, entry.event.seat);
     for (uint32_t i = 0; i < engine->actions.count; i++)
         engine_act(engine, &engine->actions.list[i], &entry);
     free(entry.result.proof);

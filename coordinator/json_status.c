@@ -11,6 +11,7 @@
 
 #include "coordinator/circuits.h"
 #include "coordinator/clock.h"
+#include "coordinator/dispatch.h"
 #include "coordinator/json_writer.h"
 #include "coordinator/planner.h"
 #include "coordinator/service.h"
@@ -81,7 +82,7 @@ static void put_task(struct json_writer *json, const struct seat_view *view)
     jsonw_put_uint(json, "partition", view->partition);
 }
 
-static void put_worker(struct json_writer *json, const struct worker *worker)
+static void put_worker(struct json_writer *json, const struct worker *worker, int set_aside)
 {
     struct seat_view view;
     seat_read(worker->page, &view);
@@ -100,17 +101,19 @@ static void put_worker(struct json_writer *json, const struct worker *worker)
     jsonw_put_bool(json, "fallback",
                    worker->role == ROLE_GPU &&
                        config_is_fallback(worker->workers->config, worker->device));
+    jsonw_put_bool(json, "set_aside", set_aside);
     if (view.device_error)
         jsonw_put_uint(json, "device_error", view.device_error);
     jsonw_close(json, '}');
 }
 
-static void put_workers(struct json_writer *json, const struct workers *workers)
+static void put_workers(struct json_writer *json, const struct service *service)
 {
+    const struct workers *workers = service->workers;
     jsonw_put_open(json, "workers", '[');
     for (uint32_t seat = 0; seat < SEATS_MAX; seat++)
         if (workers->seats[seat])
-            put_worker(json, workers->seats[seat]);
+            put_worker(json, workers->seats[seat], dispatch_set_aside(service->dispatch, seat));
     jsonw_close(json, ']');
 }
 
@@ -240,7 +243,7 @@ void json_status(struct json_writer *json, const struct service *service)
     jsonw_put_bool(json, "draining", service->draining);
     jsonw_put_real(json, "loop_max_ms", (double)service->meter->longest_ns / (double)NS_PER_MS);
     put_lanes(json, &service->region->control);
-    put_workers(json, service->workers);
+    put_workers(json, service);
     put_jobs(json, &counts);
     put_deaths(json, service);
     put_region(json, service);

@@ -102,6 +102,25 @@ static void no_memory_goes_to_another(void **state)
     rig_stop(&rig);
 }
 
+static void a_device_set_aside_is_told(void **state)
+{
+    struct rig rig;
+    char id[17];
+    (void)state;
+    start_with_synth_worker(&rig, "[limits]\ndevice_charges = 1\n");
+    spawn_gpu(&rig, "cpu", FAKE_WORKS, 1);
+    spawn_gpu(&rig, "GPU-1", FAKE_BAD_RESULT, 2);
+    rig_submit(&rig, 1, "", id);
+    rig_expect_end(&rig, id, "done", NULL);
+    json_t *status = rig_get(&rig, "/v1/status");
+    json_t *workers = json_object_get(status, "workers");
+    assert_true(json_is_false(json_object_get(json_array_get(workers, 1), "set_aside")));
+    assert_true(json_is_true(json_object_get(json_array_get(workers, 2), "set_aside")));
+    assert_int_equal(rig_number_at(status, "devices_set_aside_total"), 1);
+    json_decref(status);
+    rig_stop(&rig);
+}
+
 static void a_device_error_is_told(void **state)
 {
     struct rig rig;
@@ -153,8 +172,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_cpu_is_a_fallback),     cmocka_unit_test(uses_are_configured),
-        cmocka_unit_test(no_memory_goes_to_another), cmocka_unit_test(a_device_error_is_told),
-        cmocka_unit_test(keys_outlive_their_worker),
+        cmocka_unit_test(no_memory_goes_to_another), cmocka_unit_test(a_device_set_aside_is_told),
+        cmocka_unit_test(a_device_error_is_told),    cmocka_unit_test(keys_outlive_their_worker),
     };
     return cmocka_run_group_tests_name("daemon_devices", tests, NULL, NULL);
 }
