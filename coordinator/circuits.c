@@ -349,7 +349,8 @@ static void compiled(struct circuits *circuits, struct circuit_name *name, const
     struct circuit *circuit;
     set_error(name, 0, NULL);
     set_pending(name, NULL);
-    circuit_mend_made(circuits, hash, made);
+    if (made || name->is_checking)
+        circuit_mend_made(circuits, hash, made);
     if (name->current && circuit_version_is(name->current, hash, program))
         return;
     circuit = open_version(circuits, hash, program, why, sizeof(why));
@@ -423,6 +424,7 @@ static void start_next(struct circuits *circuits)
         int error = compile_start(&circuits->compile, &job);
         drop_files(name);
         name->is_compiling = !error;
+        name->is_checking = job.check_image;
         if (error)
             not_compiled(name, EXIT_MACHINE, strerror(-error));
     }

@@ -54,7 +54,7 @@ struct circuit_name {
     int program_fd, program_data_fd;
     char *key_path, *r1cs_path, *program_path;
     int check_subgroups;
-    int is_compiling;
+    int is_compiling, is_checking; /* checking: an image that is there is read */
     /* what became of the last */
     char *error; /* NULL: no error */
     enum wire_fault fault;
