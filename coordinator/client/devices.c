@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 
 #include "coordinator/client/child.h"
+#include "coordinator/client/interrupt.h"
 #include "coordinator/client/say.h"
 #include "shm/program.h"
 
@@ -103,6 +104,8 @@ static int look_up(const char *wanted, char name[DEVICES_NAME_BYTES])
 
     if (found)
         snprintf(name, DEVICES_NAME_BYTES, "%s", found);
+    else if (interrupt_came())
+        code = say_error(EXIT_CANCELLED, "interrupted");
     else if (strcmp(wanted, "auto") != 0)
         code = say_error(EXIT_MACHINE, "there is no device %s: %s", wanted, why);
     json_decref(list);
