@@ -187,7 +187,7 @@ void device_keys_mourn(struct device_keys *keys, const struct worker *worker, in
         return;
     seat_read(worker->page, &view);
     if (worker->ending == ENDING_LOST || (died && worker->was_handed_key && !view.done_total))
-        device_keys_forget_device(keys, worker->device);
+        device_keys_forget_device(keys, worker->device, "\"its worker ended badly\"");
 }
 
 void device_keys_forget_hash(struct device_keys *keys, const uint8_t *hash)
@@ -197,11 +197,11 @@ void device_keys_forget_hash(struct device_keys *keys, const uint8_t *hash)
             drop(keys, &keys->list[i], "\"image forgotten\"");
 }
 
-void device_keys_forget_device(struct device_keys *keys, const char *device)
+void device_keys_forget_device(struct device_keys *keys, const char *device, const char *why)
 {
     for (uint32_t i = keys->count; i-- > 0;)
         if (strcmp(keys->list[i].told.device, device) == 0)
-            drop(keys, &keys->list[i], "\"its worker ended badly\"");
+            drop(keys, &keys->list[i], why);
 }
 
 void device_keys_clear(struct device_keys *keys)

@@ -7,8 +7,9 @@
  * An fd kept here is never read, mapped or asked anything but its kind. One is kept for each key
  * and device. It is closed when a later one takes its place, when the worker wants its memory back,
  * when the image is forgotten, when the device is lost, when a worker that was given it died before
- * its first proof (for it may have been the cause), when there are too many (the one used the
- * longest ago), and when the configuration wants none kept.
+ * its first proof (for it may have been the cause), when the device has no memory for another key
+ * (its worker can drop those that it was given, and knows of no others), when there are too many
+ * (the one used the longest ago), and when the configuration wants none kept.
  *
  * Closing one can take as long as the driver likes, and for ever where the device hangs, so a
  * thread of its own does each. Called by workers.c and the engine. A SIGKILL closes all, and the
@@ -48,7 +49,8 @@ void device_keys_send(struct device_keys *keys, struct worker *worker, const uin
 /* Its worker is gone; died: 0 where it left in order. See above. */
 void device_keys_mourn(struct device_keys *keys, const struct worker *worker, int died);
 void device_keys_forget_hash(struct device_keys *keys, const uint8_t *hash);
-void device_keys_forget_device(struct device_keys *keys, const char *device);
+/* why: for the log, quoted where it has blanks. */
+void device_keys_forget_device(struct device_keys *keys, const char *device, const char *why);
 void device_keys_clear(struct device_keys *keys);
 /* What the kept ones say that they take on their devices. */
 uint64_t device_keys_bytes(const struct device_keys *keys);

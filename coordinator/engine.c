@@ -282,6 +282,10 @@ static void take_message(struct engine *engine, struct worker *worker,
                                                               : event.step.assignment);
     if (event.type == EVENT_FAILED && !wire_fault_name(event.failed.fault))
         event.failed.fault = FAULT_INTERNAL;
+    if (event.type == EVENT_FAILED && event.failed.fault == FAULT_CAPACITY &&
+        worker->role == ROLE_GPU)
+        device_keys_forget_device(&engine->workers->device_keys, worker->device,
+                                  "\"no memory for another\"");
     engine_queue(engine, &event);
 }
 

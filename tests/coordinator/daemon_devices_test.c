@@ -168,12 +168,33 @@ static void keys_outlive_their_worker(void **state)
     rig_stop(&rig);
 }
 
+/* What is kept for a worker that is gone may be the memory that the next one lacks. */
+static void no_memory_ends_the_keeping(void **state)
+{
+    struct rig rig;
+    char id[17];
+    (void)state;
+    start_with_synth_worker(&rig, "[workers]\nkeep_device_keys = yes\n");
+    pid_t gpu = spawn_gpu(&rig, "GPU-1", FAKE_KEEPS_KEY, 1);
+    rig_submit(&rig, 1, "", id);
+    rig_expect_end(&rig, id, "done", NULL);
+    rig_await(&rig, "device_keys.kept", 1);
+    fake_kill(gpu);
+    rig_await(&rig, "deaths_total.gpu", 1);
+    spawn_gpu(&rig, "GPU-1", FAKE_NO_MEMORY, 1);
+    rig_submit(&rig, 1, "", id);
+    rig_expect_end(&rig, id, "failed", "capacity");
+    rig_await(&rig, "device_keys.kept", 0);
+    rig_stop(&rig);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_cpu_is_a_fallback),     cmocka_unit_test(uses_are_configured),
-        cmocka_unit_test(no_memory_goes_to_another), cmocka_unit_test(a_device_set_aside_is_told),
-        cmocka_unit_test(a_device_error_is_told),    cmocka_unit_test(keys_outlive_their_worker),
+        cmocka_unit_test(the_cpu_is_a_fallback),      cmocka_unit_test(uses_are_configured),
+        cmocka_unit_test(no_memory_goes_to_another),  cmocka_unit_test(a_device_set_aside_is_told),
+        cmocka_unit_test(a_device_error_is_told),     cmocka_unit_test(keys_outlive_their_worker),
+        cmocka_unit_test(no_memory_ends_the_keeping),
     };
     return cmocka_run_group_tests_name("daemon_devices", tests, NULL, NULL);
 }
