@@ -10,18 +10,21 @@
 #include <limits.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "coordinator/client/interrupt.h"
 #include "shm/program.h"
 
 #define ARGUMENTS_MAX 16
+#define KILLED_WAIT_MS 5000
 
 static int find_program(char out[PATH_MAX], const char *name)
 {
@@ -121,7 +124,9 @@ void child_stop(struct child *child, int grace_ms)
     if (child->pidfd >= 0 && child_wait(child, grace_ms, &status))
         return;
     kill(child->pid, SIGKILL);
-    child_wait(child, -1, &status);
+    if (!child_wait(child, KILLED_WAIT_MS, &status))
+        close(child->pidfd);
+    *child = (struct child){0, -1};
 }
 
 /* ---- one run ---- */
@@ -154,13 +159,32 @@ static int read_some(struct reading *reading)
     return got == 0;
 }
 
-/* Reads both pipes to their ends. 0, -EINTR at a signal, -errno. */
-static int read_both(struct reading *out, struct reading *err, int interrupt)
+static int64_t now_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec * INT64_C(1000) + now.tv_nsec / 1000000;
+}
+
+/* What is left until end_ms for poll; -1: for ever. */
+static int left_ms(int64_t end_ms)
+{
+    int64_t left = end_ms - now_ms();
+    return end_ms < 0 ? -1 : left > 0 ? (int)left : 0;
+}
+
+/* Reads both pipes to their ends. 0, -EINTR at a signal, -ETIMEDOUT past end_ms, -errno. */
+static int read_both(struct reading *out, struct reading *err, int interrupt, int64_t end_ms)
 {
     struct pollfd wait[3] = {{out->fd, POLLIN, 0}, {err->fd, POLLIN, 0}, {interrupt, POLLIN, 0}};
     struct reading *readings[2] = {out, err};
     while (wait[0].fd >= 0 || wait[1].fd >= 0) {
-        if (poll(wait, 3, -1) < 0 && errno != EINTR)
+        int ready = poll(wait, 3, left_ms(end_ms));
+        if (ready == 0)
+            return -ETIMEDOUT;
+        if (ready < 0 && errno == EINTR)
+            continue;
+        if (ready < 0)
             return -errno;
         if (wait[2].revents)
             return -EINTR;
@@ -189,10 +213,11 @@ static void last_line(char *out, size_t bytes, char *text, const char *program)
     snprintf(out, bytes, "%s", line);
 }
 
-static int run_to_end(struct child *child, struct reading *out, struct reading *err, int interrupt,
+static int run_to_end(struct child *child, struct reading *out, struct reading *err, int timeout_ms,
                       int *status)
 {
-    int error = read_both(out, err, interrupt);
+    int64_t end_ms = timeout_ms < 0 ? -1 : now_ms() + timeout_ms;
+    int error = read_both(out, err, interrupt_fd(), end_ms);
     if (error)
         child_stop(child, 0);
     else
@@ -201,7 +226,7 @@ static int run_to_end(struct child *child, struct reading *out, struct reading *
 }
 
 int child_run(struct child_output *output, const char *program, char *const *arguments,
-              size_t limit)
+              size_t limit, int timeout_ms)
 {
     int out[2], err[2] = {-1, -1};
     struct child child = {0, -1};
@@ -217,7 +242,7 @@ int child_run(struct child_output *output, const char *program, char *const *arg
         close(err[1]);
     struct reading text = {.fd = out[0], .limit = limit}, said = {.fd = err[0], .limit = 1 << 20};
     if (!error)
-        error = run_to_end(&child, &text, &said, interrupt_fd(), &output->status);
+        error = run_to_end(&child, &text, &said, timeout_ms, &output->status);
     if (!error)
         last_line(output->error, sizeof(output->error), said.text, program);
     output->text = text.text;

@@ -29,7 +29,10 @@ int child_start(struct child *child, const struct child_spec *spec);
 /* Waits up to timeout_ms (negative: for ever) for the end. 1 with *status as waitpid's, 0 where it
  * still runs. */
 int child_wait(struct child *child, int timeout_ms, int *status);
-/* SIGTERM, and SIGKILL after grace_ms; waits for the end. Nothing for a child that has ended. */
+/*
+ * SIGTERM, and SIGKILL after grace_ms; waits for the end, but 5 s at most then, for a child that is
+ * stuck in a driver does not end. Nothing for a child that has ended.
+ */
 void child_stop(struct child *child, int grace_ms);
 
 /* What one run printed. */
@@ -42,9 +45,10 @@ struct child_output {
 
 /*
  * Runs a program to its end and takes what it prints, at most limit bytes of it. 0; -EINTR where a
- * signal came first (the child is dead then), -EMSGSIZE, -errno. `arguments` as in child_spec.
+ * signal came first, -ETIMEDOUT where it had not ended its outputs after timeout_ms (negative: that
+ * may take for ever), -EMSGSIZE (it is stopped then), -errno. `arguments` as in child_spec.
  */
 int child_run(struct child_output *output, const char *program, char *const *arguments,
-              size_t limit);
+              size_t limit, int timeout_ms);
 
 #endif

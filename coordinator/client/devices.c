@@ -5,6 +5,7 @@
 
 #include <ctype.h>
 #include <dlfcn.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +17,7 @@
 #include "shm/program.h"
 
 #define LIST_BYTES_MAX 65536
+#define LIST_WAIT_MS 60000 /* a driver that hangs must not take pawl with it */
 
 int devices_library_loads(void)
 {
@@ -31,10 +33,11 @@ json_t *devices_list(char *why, size_t bytes)
     char *words[] = {"--list-devices", "--json", NULL};
     struct child_output output;
     json_t *list = NULL;
-    int error = child_run(&output, "gpu-worker", words, LIST_BYTES_MAX);
+    int error = child_run(&output, "gpu-worker", words, LIST_BYTES_MAX, LIST_WAIT_MS);
 
     if (error)
-        snprintf(why, bytes, "gpu-worker --list-devices: %s", strerror(-error));
+        snprintf(why, bytes, "gpu-worker --list-devices: %s%s", strerror(-error),
+                 error == -ETIMEDOUT ? ": the driver may hang; --device cpu does without it" : "");
     else if (output.status != 0)
         snprintf(why, bytes, "gpu-worker --list-devices ended with %s %d: %.200s",
                  WIFSIGNALED(output.status) ? "signal" : "exit code",

@@ -75,7 +75,7 @@ static char *get_configured(const char *config, const char *name, struct doctor_
 {
     char *words[] = {"--config", (char *)(uintptr_t)config, "--get", (char *)(uintptr_t)name, NULL};
     struct child_output output = {0};
-    int error = child_run(&output, "coordinator", words, PATH_MAX);
+    int error = child_run(&output, "coordinator", words, PATH_MAX, -1);
 
     if (!error && output.status == 0 && output.text) {
         output.text[strcspn(output.text, "\n")] = '\0';

@@ -28,7 +28,7 @@ static int say_end(const struct child_output *output)
 
 int synth_command_run(struct child_output *output, char *const *words, size_t limit)
 {
-    int error = child_run(output, "synth-worker", words, limit);
+    int error = child_run(output, "synth-worker", words, limit, -1);
     if (error == -EINTR)
         return say_error(EXIT_CANCELLED, "interrupted");
     if (error)

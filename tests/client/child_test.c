@@ -53,7 +53,7 @@ static int run(struct child_output *output, const char *line, size_t limit)
     char copy[512];
     snprintf(copy, sizeof(copy), "%s", line);
     char *words[] = {copy, NULL};
-    return child_run(output, PROGRAM, words, limit);
+    return child_run(output, PROGRAM, words, limit, -1);
 }
 
 static void outputs_are_taken(void **state)
@@ -86,12 +86,26 @@ static void outputs_are_bounded(void **state)
     free(output.text);
 }
 
+/* Also where it ignores SIGTERM, and where its own child holds the pipes. */
+static void one_that_does_not_end_is_stopped(void **state)
+{
+    (void)state;
+    struct child_output output;
+    char line[] = "trap '' TERM; echo begun; sleep 60 & wait; sleep 60";
+    char *words[] = {line, NULL};
+    assert_int_equal(child_run(&output, PROGRAM, words, 99, 300), -ETIMEDOUT);
+    assert_string_equal(output.text, "begun\n");
+    free(output.text);
+    assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
+    assert_int_equal(errno, ECHILD);
+}
+
 static void no_such_program(void **state)
 {
     (void)state;
     struct child_output output;
     char *words[] = {NULL};
-    assert_int_equal(child_run(&output, "nothing-like-it", words, 9), -ENOENT);
+    assert_int_equal(child_run(&output, "nothing-like-it", words, 9, -1), -ENOENT);
 }
 
 /* 0, 1, 2 and what was named; nothing else, whatever is open here. */
@@ -192,10 +206,14 @@ static void a_signal_ends_a_run(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(outputs_are_taken),   cmocka_unit_test(outputs_are_bounded),
-        cmocka_unit_test(no_such_program),     cmocka_unit_test(no_fd_but_those_named),
-        cmocka_unit_test(ends_are_waited_for), cmocka_unit_test(what_does_not_end_is_killed),
-        cmocka_unit_test(none_outlives_us),    cmocka_unit_test(a_signal_ends_a_run)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(outputs_are_taken),
+                                       cmocka_unit_test(outputs_are_bounded),
+                                       cmocka_unit_test(one_that_does_not_end_is_stopped),
+                                       cmocka_unit_test(no_such_program),
+                                       cmocka_unit_test(no_fd_but_those_named),
+                                       cmocka_unit_test(ends_are_waited_for),
+                                       cmocka_unit_test(what_does_not_end_is_killed),
+                                       cmocka_unit_test(none_outlives_us),
+                                       cmocka_unit_test(a_signal_ends_a_run)};
     return cmocka_run_group_tests(tests, write_script, remove_script);
 }
