@@ -202,7 +202,7 @@ $(BUILD)/tests/gpu-worker/%_test: $(BUILD)/obj/tests/gpu-worker/%_test.o $(call 
 $(BUILD)/tests/gpu-worker/%_test: LDLIBS += -lcrypto -lseccomp
 # these load the software driver
 $(filter $(BUILD)/tests/gpu-worker/cuda_%,$(unit_tests)): | $(softcuda)
-$(addprefix $(BUILD)/tests/gpu-worker/,device_cuda_test shapes_cuda_test cuda_pinning_soft_test): | $(softcuda)
+$(addprefix $(BUILD)/tests/gpu-worker/,device_cuda_test shapes_cuda_test worker_cuda_test cuda_pinning_soft_test): | $(softcuda)
 $(BUILD)/tests/coordinator/%_test: $(BUILD)/obj/tests/coordinator/%_test.o $(call lib,coordinator shm)
 	$(link_test)
 $(BUILD)/tests/client/%_test: $(BUILD)/obj/tests/client/%_test.o $(call lib,client shm kernels)

@@ -205,4 +205,11 @@ static inline void rig_close(struct rig *rig)
     circuit_close(&rig->circuit);
 }
 
+/* Of a child in which all went well. */
+static inline void assert_ended_well(int status)
+{
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 0);
+}
+
 #endif
